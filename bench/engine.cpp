@@ -1,10 +1,10 @@
-// What sessions cost: an advance by its position, opening by the session's length, finding one among many, memory.
+// The cost of sessions: an advance by its position, opening by session length, finding one among many, memory.
 //
 //   bench_engine [--quick | --advances N]     N advances without syncs, for a profiler
 //
-// Beside each advance stands a bare transaction that writes the same rows to the same tables of another file, in turn
-// with it, both synced: the ratio is what the engine adds. Aims: 1.3 at any position; opening 100,000 events 5 ms;
-// resident memory 25 MiB with all bundled workflows and 1,000 sessions.
+// Each advance is compared with a bare transaction that writes the same rows to the same tables of another file,
+// alternating, both synced: the ratio is what the engine adds. Targets: 1.3 at any position; opening 100,000 events 5
+// ms; resident memory 25 MiB with all bundled workflows and 1,000 sessions.
 #include <fmt/format.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -62,7 +62,7 @@ class NoCommands final : public engine::CommandRunner {
   }
 };
 
-// A loop that is long enough for every position, read and compiled by a catalog of its own.
+// A loop that is long enough for every position, loaded and compiled by its own catalog.
 workflow::Bundle loop_bundle(const std::string& folder) {
   std::filesystem::create_directories(folder);
   {
@@ -134,7 +134,7 @@ class Pair {
     must(home.recording.writes().write_to(*bare));
   }
 
-  // Without syncs, on both sides.
+  // Without syncs, for both.
   void go_to(int position) {
     Home home(session_path_, quiet_.name(), true);
     auto bare = must(store::SqliteStore::open(bare_path_, store::Access::kReadWrite, {.vfs = quiet_.name()}));
@@ -191,7 +191,7 @@ void print_advances(Pair& pair, bool is_quick) {
   }
 }
 
-// From nothing to the text of the open step: the file opened, the pinned workflow read, the step rendered.
+// From nothing to the text of the open step: opens the file, reads the pinned workflow, renders the step.
 void print_opening(const std::string& path, const workflow::Bundle& bundle, bool is_quick) {
   fmt::print("\n{:<28} {:>10} {:>10}\n", "opening a session of events", "ms", "show ms");
   const store::sqlite::FaultVfs quiet;
@@ -232,7 +232,7 @@ void print_resume(const std::string& directory, const workflow::Bundle& bundle, 
     if (is_quick && count > 1'000) break;
     for (; made < count; ++made) {
       const std::string token =
-          start(home, bundle, fmt::format("Mend the parser of file {} in module {}", made, made % 37));
+          start(home, bundle, fmt::format("Fix the parser of file {} in module {}", made, made % 37));
       if (made % 10 == 0) advance(home, token);
     }
     std::vector<double> finding, listing;
@@ -255,7 +255,7 @@ double resident_mib() {
   return 0;
 }
 
-// In a process of its own, before this one has grown.
+// In its own process, before this one has grown.
 void print_memory(const std::string& directory, const workflow::Bundle& bundle) {
   const std::string path = directory + "/memory/signalbox.db";
   const auto in_child = [](const auto& work) {
@@ -297,7 +297,7 @@ void print_bare_speed(const std::string& directory, const workflow::Bundle& bund
   const double took = micros([&] {
     for (int i = 0; i < times; ++i) token = advance(home, token);
   });
-  fmt::print("{:.1f} us an advance, without syncs\n", took / times);
+  fmt::print("{:.1f} us per advance, without syncs\n", took / times);
 }
 
 void print_all(const std::string& directory, const workflow::Bundle& bundle, bool is_quick) {

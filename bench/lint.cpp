@@ -11,7 +11,7 @@
 
 namespace {
 
-// The ordinary replies of the tests, one after the other, until there is a megabyte.
+// The ordinary replies of the tests, repeated up to a megabyte.
 const std::string& prose() {
   static const std::string text = [] {
     std::ifstream in(SB_SOURCE_DIR "/tests/data/ordinary-replies.jsonl");

@@ -1,11 +1,11 @@
-// What Signalbox adds to a run, with a scripted model that answers at once: time and bytes for each turn of a model and
-// for each phase, and many runs at the same time.
+// The overhead of Signalbox in a run, with a scripted model that answers immediately: time and bytes per model turn and
+// per phase, and many concurrent runs.
 //
 //   bench_pipeline [TURNS] [AT_ONCE]
 //
-// First a run whose first phase has few turns and one whose has TURNS more: the difference, by turn, is the overhead of
-// a turn; what the short one takes, by phase, is the overhead of a phase (git and the checks of delivery included, and
-// said apart). Then AT_ONCE programs, each a whole run of its own in one home, with the most memory each had.
+// First a run whose first phase has few turns and one with TURNS more: the difference per turn is the overhead of a
+// turn; the time of the short one per phase is the overhead of a phase (including git and the checks of delivery,
+// reported separately). Then AT_ONCE programs, each with its own run in one home, with the peak memory of each.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -69,7 +69,7 @@ Figures best_of(int count, int turns) {
 }
 
 void many(int at_once) {
-  std::vector<std::unique_ptr<RunFixture>> places;  // a repository each, one home
+  std::vector<std::unique_ptr<RunFixture>> places;  // one repository each, one shared home
   for (int i = 0; i < at_once; ++i) places.push_back(std::make_unique<RunFixture>(SB_PROGRAMS "/signalbox"));
   places[0]->script(clean_run());
   const std::string home = "SIGNALBOX_HOME=" + places[0]->home();
@@ -94,11 +94,11 @@ void many(int at_once) {
     merged += one.code == 0;
   }
   std::ranges::sort(sizes);
-  fmt::print("{} runs at once in one home: {:.0f} ms; {} merged\n", at_once, took.count(), merged);
+  fmt::print("{} concurrent runs in one home: {:.0f} ms; {} merged\n", at_once, took.count(), merged);
   for (const ProgramResult& one : ended) {
     if (one.code != 0) fmt::print("  exit {}: {}\n", one.code, one.errors.substr(0, 500));
   }
-  fmt::print("  memory of each, KiB: least {}, median {}, most {}\n", sizes.front(), sizes[sizes.size() / 2],
+  fmt::print("  memory per run, KiB: min {}, median {}, max {}\n", sizes.front(), sizes[sizes.size() / 2],
              sizes.back());
 }
 
@@ -107,10 +107,10 @@ int run(int turns, int at_once) {
   if (!small.is_merged || !large.is_merged) return 1;
   fmt::print("a FULL run of 4 phases, 8 turns: {:.0f} ms, {} KiB stored, {} KiB of memory\n", small.ms,
              small.bytes / 1024, small.kilobytes);
-  fmt::print("  by phase, delivery and git included: {:.1f} ms, {} KiB\n", small.ms / 4, small.bytes / 4 / 1024);
+  fmt::print("  per phase, including delivery and git: {:.1f} ms, {} KiB\n", small.ms / 4, small.bytes / 4 / 1024);
   fmt::print("with {} turns more: {:.0f} ms, {} KiB stored, {} KiB of memory\n", turns, large.ms, large.bytes / 1024,
              large.kilobytes);
-  fmt::print("  by turn: {:.2f} ms, {} bytes\n", (large.ms - small.ms) / turns,
+  fmt::print("  per turn: {:.2f} ms, {} bytes\n", (large.ms - small.ms) / turns,
              (static_cast<std::intmax_t>(large.bytes) - static_cast<std::intmax_t>(small.bytes)) / turns);
   many(at_once);
   return 0;

@@ -1,5 +1,5 @@
-// A store that passes everything on and keeps what was written, so that the same can be written again without the
-// thinking before it.
+// A store that forwards everything and records what was written, so that the same can be written again without the work
+// that produced it.
 #pragma once
 
 #include <string>

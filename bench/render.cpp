@@ -1,4 +1,4 @@
-// Rendering and reading answers: the aim is under 20 µs each.
+// Rendering and parsing answers: the target is under 20 µs each.
 #include "decision/render/render.hpp"
 
 #include <benchmark/benchmark.h>
@@ -23,7 +23,7 @@ instruction: Which cache should the pages wait in?
 sections:
   eli10: The cache keeps copies of pages, and we are about to change where it keeps them.
   stakes: Pages are slow for everyone for an hour.
-  recommendation: {choice: redis, reason: it is there already and somebody looks after it}
+  recommendation: {choice: redis, reason: it is already deployed and maintained}
   net: Redis unless it must go.
 options:
   - {id: redis, label: Redis, recommended: true, completeness: 9, pros: [known to all on call], cons: [a server more]}

@@ -1,11 +1,11 @@
-// Wall time from exec to exit of what hosts and shell scripts call again and again, beside an empty shell and an empty
-// node in the same run: the ratio says more than the milliseconds of any one machine.
+// Wall time from exec to exit of programs that hosts and shell scripts call often, compared with an empty shell and an
+// empty node in the same run: the ratio says more than the milliseconds of any one machine.
 //
 //   bench_startup [RUNS]
 //
-// The programs take turns, so that a busy moment hits all of them. Prints the least, the median and the 90th percentile
-// in milliseconds, and the median as a multiple of `bash -c :`. The aims of the product: signalbox-hook 5 ms under any
-// of its names, signalbox flow step and pref --check 10 ms.
+// The programs take turns, so that a load spike affects all of them. Prints the minimum, the median and the 90th
+// percentile in milliseconds, and the median as a multiple of `bash -c :`. Targets: signalbox-hook 5 ms under any of
+// its names, signalbox flow step and pref --check 10 ms.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <spawn.h>
@@ -40,7 +40,7 @@ std::vector<char*> pointers(std::vector<std::string>& words) {
   return result;
 }
 
-// Nothing when it could not be started or did not exit with 0.
+// Nothing if it could not be started or did not exit with 0.
 std::optional<double> run_ms(Subject& subject, std::vector<std::string>& environment, const std::string& output) {
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
@@ -70,8 +70,8 @@ double at(const std::vector<double>& sorted, double part) {
   return sorted[std::min(sorted.size() - 1, static_cast<std::size_t>(part * static_cast<double>(sorted.size())))];
 }
 
-// A planned prompt and the call that asks it, an open session and calls held to it, a flow's first state, and links
-// under the other names.
+// A planned prompt and the call that asks it, an open session and calls restricted by it, a flow's first state, and
+// links under the other names.
 std::vector<Subject> prepare(const fs::path& root, std::vector<std::string>& environment) {
   const std::string programs = SB_PROGRAMS;
   const std::string signalbox = programs + "/signalbox";
@@ -141,7 +141,7 @@ int main(int argc, char** argv) {
       if (const auto took = run_ms(subject, environment, "/dev/null")) subject.times_ms.push_back(*took);
     }
   }
-  fmt::print("{:<44} {:>8} {:>8} {:>8} {:>8}\n", "from exec to exit, ms", "least", "median", "p90", "x bash");
+  fmt::print("{:<44} {:>8} {:>8} {:>8} {:>8}\n", "from exec to exit, ms", "min", "median", "p90", "x bash");
   double bash_ms = 0;
   for (Subject& subject : subjects) {
     if (subject.times_ms.empty()) {

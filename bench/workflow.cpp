@@ -1,7 +1,7 @@
-// Loading, checking and compiling workflows: the aim is over 10,000 files of 20 KB a second on one core once warm.
+// Loading, checking and compiling workflows: the target is over 10,000 files of 20 KB per second on one core once warm.
 //
-// `files/s` of `whole` is that figure; the others are its parts. `bundled` and `compat` (where that folder is there)
-// are taken as they are, `synthetic` are files of 20 KB that use most of the format.
+// `files/s` of `whole` is that figure; the others are its parts. `bundled` and `compat` (if that folder exists) are
+// used as they are, `synthetic` are files of 20 KB that use most of the format.
 #include <benchmark/benchmark.h>
 #include <fmt/format.h>
 #include <sys/resource.h>
@@ -24,7 +24,7 @@ struct File {
   std::string name, text;
 };
 
-// Everything bundled around what is compiled; routines under their template names.
+// All bundled definitions around what is compiled; routines under their template names.
 class BundledSurroundings : public ReferenceResolver {
  public:
   BundledSurroundings() {
@@ -125,7 +125,7 @@ std::vector<File> synthetic_files() {
 
 enum class Part { kParse, kRead, kCompile, kWhole, kCanonical };
 
-// Whether all went well, so that a broken file is not mistaken for a fast one.
+// Whether everything succeeded, so that a broken file is not mistaken for a fast one.
 bool run(const File& file, Part part, Compiler& compiler, const Document& document, const Definition& definition,
          const Bundle& bundle) {
   switch (part) {

@@ -21,8 +21,8 @@ function(sb_fast target owner header)
   endif()
 endfunction()
 
-# sb_tests(TARGET): makes TARGET a program of GoogleTest. Tests are compiled without optimisation: what they test is not,
-# and they are compiled more often than they run.
+# sb_tests(TARGET): links TARGET with GoogleTest. Tests are compiled without optimisation (the code they test is
+# optimised), because they are compiled more often than they run.
 function(sb_tests target)
   target_link_libraries(${target} PRIVATE GTest::gmock GTest::gtest_main)
   target_compile_options(${target} PRIVATE -O0)
@@ -31,10 +31,10 @@ function(sb_tests target)
   endif()
 endfunction()
 
-# sb_embed(OUT NAMESPACE FOLDER): a C++ file with every file below FOLDER, to be had by
-# sb::NAMESPACE::data_file("file"), YAML as JSON; data_names() lists them. OUT is empty when there are none.
+# sb_embed(OUT NAMESPACE FOLDER): generates a C++ file with every file below FOLDER, available through
+# sb::NAMESPACE::data_file("file"), YAML as JSON; data_names() lists them. OUT is empty if there are none.
 function(sb_embed out namespace folder)
-  file(GLOB_RECURSE data CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/${folder}/*)
+  file(GLOB_RECURSE data ${CMAKE_SOURCE_DIR}/${folder}/*)
   set(${out} "" PARENT_SCOPE)
   if(data)
     string(REPLACE "::" "_" file ${namespace})
@@ -48,13 +48,14 @@ function(sb_embed out namespace folder)
   endif()
 endfunction()
 
+# Files are listed when CMake configures, which scripts/build always does: run cmake again after adding one.
 # sb_library(NAME USES folder... LINK target... DATA folder): the folder src/NAME as a library, its *_test.cpp files as
 # one test program, every file below src/NAME/data embedded as sb::NAME, and those below DATA as sb::NAME::bundled.
 # The files in folders called testing are the library sb_NAME_testing, which only tests link; it brings sb_NAME and what
 # the libraries that sb_NAME uses have for tests.
 function(sb_library name)
   cmake_parse_arguments(ARG "" "DATA" "USES;LINK" ${ARGN})
-  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${name}/*.cpp)
+  file(GLOB_RECURSE sources ${CMAKE_SOURCE_DIR}/src/${name}/*.cpp)
   set(tests ${sources})
   list(FILTER tests INCLUDE REGEX "_test\\.cpp$")
   list(FILTER sources EXCLUDE REGEX "(_test|/main)\\.cpp$")
@@ -101,8 +102,8 @@ function(sb_library name)
   endif()
 endfunction()
 
-# sb_archive(NAME shared archive...): the library sb_NAME. Programs of a release are linked with the archives, where
-# they are all there; everything else with the shared target, which also says how to compile.
+# sb_archive(NAME shared archive...): the library sb_NAME. Release programs are linked with the archives, if all of them
+# exist; everything else with the shared target, which also provides the compile options.
 function(sb_archive name shared)
   set(archives "")
   foreach(file IN LISTS ARGN)

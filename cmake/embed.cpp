@@ -1,7 +1,7 @@
-// Makes a folder of data files into a C++ file: embed NAME ROOT OUT FILE...
+// Converts a folder of data files into a C++ file: embed NAME ROOT OUT FILE...
 //
-// YAML is for those who write it; what is built in is the same tree as JSON, which is read many times faster at every
-// start of the program.
+// YAML is for authors; the embedded form is the same tree as JSON, which is parsed many times faster at every start of
+// the program.
 #include <fmt/format.h>
 
 #include <cstdio>

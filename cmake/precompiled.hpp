@@ -1,5 +1,5 @@
-// What nearly every file includes, compiled once where SIGNALBOX_UNITY is on. Files still include what they use: the
-// plain build has no precompiled header.
+// What nearly every file includes, compiled once if SIGNALBOX_UNITY is on. Files still include what they use: the plain
+// build has no precompiled header.
 #pragma once
 
 #include <fmt/format.h>

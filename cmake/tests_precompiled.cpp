@@ -1,1 +1,1 @@
-// Nothing but the precompiled header that the test programs share (tests_precompiled.hpp).
+// Only the precompiled header that the test programs share (tests_precompiled.hpp).

@@ -1,4 +1,4 @@
-// What nearly every test includes, compiled once where SIGNALBOX_UNITY is on.
+// What nearly every test includes, compiled once if SIGNALBOX_UNITY is on.
 #pragma once
 
 #include <gmock/gmock.h>

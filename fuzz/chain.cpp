@@ -1,4 +1,4 @@
-// A chain's state and answers, as anyone may send them: the first line is the state (empty: begin), the others answers.
+// Untrusted chain state and answers: the first line is the state (empty: begin), the others are answers.
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
@@ -50,7 +50,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const auto first = take_line(text);
   auto turn = *sb::decision::chain_begin(model, 3 + static_cast<int>(size % 3));
   if (!first.empty()) {
-    // Either a whole blob, or only its content, which no fuzzer could seal.
+    // Either a whole blob, or only its content, because a fuzzer cannot seal one.
     auto state = sb::decision::load_chain(model, first, {});
     if (auto value = sb::parse_json(first); !state && value) {
       if (value->is_object()) value->set("hash", declaration().hash);

@@ -1,5 +1,5 @@
-// Any bytes as a contract, and any schema against any value: read or refused, and checked within limits. The walk that
-// explains finds nothing in a value that fits.
+// Any bytes as a contract, and any schema against any value: parsed or rejected, and checked within limits. The code
+// that explains mismatches finds none in a valid value.
 #include "workflow/check/contract.hpp"
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// Any bytes as a JSON or YAML document: read or refused, and what was read survives being written as JSON.
+// Any bytes as a JSON or YAML document: parsed or rejected, and a parsed document survives being written as JSON.
 #include "base/document/document.hpp"
 
 #include <cstddef>

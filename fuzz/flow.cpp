@@ -1,5 +1,5 @@
-// Flows as anyone may send them. The first byte says what the rest is: a declaration and inputs, or a state and inputs,
-// or the content of a state that no fuzzer could seal.
+// Untrusted flows. The first byte selects what the rest is: a declaration and inputs, a state and inputs, or the
+// content of a state, because a fuzzer cannot seal one.
 #include "decision/flow/flow.hpp"
 
 #include <cstddef>

@@ -1,5 +1,5 @@
-// Any bytes as a hook event, and any bytes as each of the members of one: the hook exits 0, says nothing on the error
-// stream, and on the output nothing or one JSON object. The step interlock judges any bytes and comes back.
+// Any bytes as a hook event, and any bytes as each member of one: the hook exits 0, prints nothing to stderr, and
+// prints nothing or one JSON object to stdout. The step interlock judges any bytes and returns.
 #include <cstddef>
 #include <cstdint>
 #include <string>

@@ -1,4 +1,4 @@
-// Whatever a host gives back: it is read to ids that were shown, or to no answer at all.
+// Any host answer: it is parsed into ids that were shown, or into no answer.
 #include "decision/render/host_answer.hpp"
 
 #include <algorithm>

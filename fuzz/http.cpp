@@ -1,5 +1,5 @@
-// Any bytes on a connection of the HTTP listener: it always ends, what comes back are whole answers, and it is the same
-// whether the bytes come at once or in two pieces.
+// Any bytes on a connection of the HTTP listener: it always ends, the responses are complete, and they are the same
+// whether the bytes arrive together or in two pieces.
 #include <fcntl.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -27,7 +27,7 @@ void answer(const HttpRequest& request, const ExchangePtr& exchange) {
   }
 }
 
-// What came back for the bytes, of which the second part comes later.
+// The responses to the bytes, the second part of which arrives later.
 std::string exchanged(std::string_view first, std::string_view second) {
   int ends[2] = {};
   SB_ASSERT(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends) == 0);
@@ -60,7 +60,7 @@ std::string exchanged(std::string_view first, std::string_view second) {
   return out;
 }
 
-// Takes whole answers off the front until nothing is left. Ours have a length or chunks.
+// Takes complete responses off the front until nothing is left. Ours have a length or chunks.
 bool is_whole(std::string_view out) {
   while (!out.empty()) {
     if (!out.starts_with("HTTP/1.1 ")) return false;
@@ -68,7 +68,7 @@ bool is_whole(std::string_view out) {
     if (head_end == std::string_view::npos) return false;
     const std::string head(out.substr(0, head_end + 2));
     out.remove_prefix(head_end + 4);
-    if (head.contains("\r\nConnection: close\r\n")) return true;  // the end says where it ends
+    if (head.contains("\r\nConnection: close\r\n")) return true;  // ends with the connection
     if (const auto length = head.rfind("\r\nContent-Length: "); length != std::string::npos) {
       const std::size_t size = std::strtoull(head.c_str() + length + 18, nullptr, 10);
       const bool is_to_head = out.size() < size || out.starts_with("HTTP/1.1 ");

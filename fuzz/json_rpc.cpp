@@ -1,5 +1,5 @@
-// Any bytes as a JSON-RPC message: something is read, what is malformed can be answered, and what is well-formed is the
-// same when it is made anew and read again.
+// Any bytes as a JSON-RPC message: something is read, malformed input can be answered, and a valid message stays the
+// same when written and read again.
 #include "net/json_rpc.hpp"
 
 #include <cstddef>

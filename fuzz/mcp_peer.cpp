@@ -1,6 +1,6 @@
-// Any lines as what a client says to a peer, both eras: nothing breaks, every request is answered exactly once unless
-// it was taken back, and whatever is sent is a message. A line that begins with `+` lets as many seconds go by as it
-// has characters; one that begins with `?` answers the last question with the rest of it.
+// Any lines as messages from a client to a peer, both eras: nothing breaks, every request is answered exactly once
+// unless it was cancelled, and everything sent is a message. A line that begins with `+` advances the clock by as many
+// seconds as it has characters; one that begins with `?` answers the last question with its rest.
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -46,7 +46,7 @@ class FuzzPath final : public mcp::ReplyPath {
     const net::RpcRead read = net::read_rpc(to_json(message));
     for (const net::RpcMessage& part : read.messages) {
       if (const auto* question = std::get_if<net::RpcRequest>(&part)) last_question = question->id;
-      // What cannot be answered by name has no id, which only the stateless era's readers take.
+      // An error that cannot be assigned to a request has no id, which only readers of the stateless era accept.
       const auto* malformed = std::get_if<net::Malformed>(&part);
       SB_ASSERT(malformed == nullptr || message.find("error") != nullptr);
     }
@@ -73,7 +73,7 @@ struct Client {
   void say(std::string_view line) {
     const net::RpcRead read = net::read_rpc(line);
     const bool is_refused = read.is_batch && !(peer->is_initialized() && mcp::has_batches(peer->revision()));
-    if (read.is_batch && !is_refused) return;  // a batch's cancelled parts leave no trace to count
+    if (read.is_batch && !is_refused) return;  // cancelled parts of a batch cannot be counted
     for (const net::RpcMessage& message : read.messages)
       if (!is_refused && !std::holds_alternative<net::RpcNotification>(message) &&
           !std::holds_alternative<net::RpcResponse>(message))

@@ -1,5 +1,5 @@
-// Any bytes as a model's streamed reply, by each of the APIs: reading always ends, gives the same however the bytes are
-// cut, and what it gives can be stored, read again and sent back to every provider.
+// Any bytes as a model's streamed reply, for each API: parsing always ends, gives the same result however the bytes are
+// split, and the result can be stored, read again and sent to every provider.
 #include <cstddef>
 #include <cstdint>
 #include <string>

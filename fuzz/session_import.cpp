@@ -1,5 +1,5 @@
-// Exported sessions as anyone may send them. The first byte says whether the lines are taken as they are, or their
-// chain is made right first, which no fuzzer would find by itself.
+// Untrusted session exports. The first byte selects whether the lines are used as they are, or their hash chain is
+// fixed first, because a fuzzer would not find a valid one.
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>

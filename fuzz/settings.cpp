@@ -1,5 +1,5 @@
-// RunSettings of the user and of a workspace: whatever the bytes, they are read or every fault names its place, and no
-// fault shows what stands where a secret belongs.
+// Settings of the user and of a workspace: any bytes are parsed, or every fault has a location, and no fault shows the
+// value of a secret.
 #include <cstdint>
 #include <cstdlib>
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace {
 
-// Stands in seeds where a secret belongs.
+// Used in seeds in place of a secret.
 constexpr const char* kSecret = "S3CR3T-0123456789";
 
 }  // namespace

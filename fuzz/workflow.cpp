@@ -1,4 +1,4 @@
-// Workflow files as anyone may put them into a project: read, and where they can be read, compiled and read back.
+// Untrusted workflow files in a project: parsed, and if that succeeds, compiled and read back.
 #include <cstddef>
 #include <cstdint>
 #include <string>

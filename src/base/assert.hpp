@@ -1,4 +1,4 @@
-// Assertions that stay on: SB_ASSERT is for what cannot be, never for bad input.
+// Assertions that stay on in release builds. SB_ASSERT is for impossible states, never for bad input.
 #pragma once
 
 namespace sb::detail {

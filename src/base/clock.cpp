@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::int64_t kMsPerDay = 86'400'000;
 
-// Parses exactly `width` digits at `at`, or gives -1.
+// Parses exactly `width` digits at `at`; returns -1 if that fails.
 int digits_at(std::string_view text, std::size_t at, std::size_t width) {
   if (at + width > text.size()) return -1;
   int value = 0;
@@ -45,7 +45,8 @@ std::string to_rfc3339(TimestampMs time) {
 
 Result<TimestampMs> parse_rfc3339(std::string_view text) {
   const auto bad = [&] {
-    return fail(ErrorCode::kInvalid, fmt::format("\"{}\" is not a time", text), "Write it like 2026-11-15T08:00:00Z");
+    return fail(ErrorCode::kInvalid, fmt::format("\"{}\" is not a valid time", text),
+                "Use the form 2026-11-15T08:00:00Z");
   };
   if (text.size() < 20 || text[4] != '-' || text[7] != '-' || (text[10] != 'T' && text[10] != 't') || text[13] != ':' ||
       text[16] != ':') {
@@ -85,8 +86,8 @@ Result<TimestampMs> parse_rfc3339(std::string_view text) {
 
 Result<std::int64_t> parse_duration_ms(std::string_view text) {
   const auto bad = [&] {
-    return fail(ErrorCode::kInvalid, fmt::format("\"{}\" is not a duration", text),
-                "Write it like 90s, 45m, 8h, 30d or 1h30m");
+    return fail(ErrorCode::kInvalid, fmt::format("\"{}\" is not a valid duration", text),
+                "Use a form such as 90s, 45m, 8h, 30d or 1h30m");
   };
   std::int64_t total = 0;
   const char* at = text.data();

@@ -1,4 +1,4 @@
-// What time it is, and how long to wait.
+// The current time, and sleeping.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +29,7 @@ class SystemClock final : public Clock {
 // RFC 3339 in UTC: 2026-11-15T08:03:00.000Z
 std::string to_rfc3339(TimestampMs time);
 Result<TimestampMs> parse_rfc3339(std::string_view text);
-// 90s, 45m, 8h, 3d, or several joined: 1h30m
+// 90s, 45m, 8h, 3d, or a combination: 1h30m
 Result<std::int64_t> parse_duration_ms(std::string_view text);
 
 }  // namespace sb

@@ -45,15 +45,15 @@ Result<std::string> scrypt_key(std::string_view passphrase, std::string_view sal
   const std::uint64_t memory = n * 8 * 128 + (64u << 20);
   if (EVP_PBE_scrypt(passphrase.data(), passphrase.size(), bytes_of(salt), salt.size(), n, 8, 1, memory, bytes_of(key),
                      key.size()) != 1) {
-    return fail(ErrorCode::kInternal, "the passphrase could not be turned into a key");
+    return fail(ErrorCode::kInternal, "cannot derive a key from the passphrase");
   }
   return key;
 }
 
 }  // namespace
 
-// The old interface on purpose: the new one first reads OpenSSL's configuration and looks for providers, which takes
-// longer than everything else a hook does.
+// Uses the old interface on purpose: the new one first reads OpenSSL's configuration and searches for providers, which
+// takes longer than everything else a hook does.
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
 Digest sha256(std::string_view bytes) {
@@ -107,12 +107,13 @@ std::string to_hex(std::string_view bytes) {
 }
 
 Result<std::string> from_hex(std::string_view hex) {
-  if (hex.size() % 2 != 0) return fail(ErrorCode::kInvalid, "an odd number of hex digits");
+  if (hex.size() % 2 != 0) return fail(ErrorCode::kInvalid, "odd number of hex digits");
   std::string out;
   for (std::size_t i = 0; i < hex.size(); i += 2) {
     unsigned byte = 0;
     const char* end = hex.data() + i + 2;
-    if (std::from_chars(hex.data() + i, end, byte, 16).ptr != end) return fail(ErrorCode::kInvalid, "not hex digits");
+    if (std::from_chars(hex.data() + i, end, byte, 16).ptr != end)
+      return fail(ErrorCode::kInvalid, "invalid hex digits");
     out += static_cast<char>(byte);
   }
   return out;
@@ -154,7 +155,7 @@ Result<std::string> from_base64url(std::string_view text) {
     else if (c == '_')
       digit = 63;
     else
-      return fail(ErrorCode::kInvalid, "a character that base64url does not have");
+      return fail(ErrorCode::kInvalid, "invalid character in base64url text");
     buffer = (buffer << 6) | digit;
     bits += 6;
     if (bits >= 8) {
@@ -162,9 +163,9 @@ Result<std::string> from_base64url(std::string_view text) {
       out += static_cast<char>((buffer >> bits) & 255);
     }
   }
-  // Two texts for the same bytes would let a changed blob pass as the same one.
+  // If two texts decoded to the same bytes, a modified blob could pass as the original.
   if (bits >= 6 || (buffer & ((1u << bits) - 1)) != 0)
-    return fail(ErrorCode::kInvalid, "not the end of base64url text");
+    return fail(ErrorCode::kInvalid, "invalid end of base64url text");
   return out;
 }
 
@@ -182,14 +183,14 @@ Result<std::string> public_key_of(std::string_view secret) {
   std::string out(32, '\0');
   std::size_t length = out.size();
   if (!key || EVP_PKEY_get_raw_public_key(key.get(), bytes_of(out), &length) != 1 || length != out.size()) {
-    return fail(ErrorCode::kInvalid, "not an Ed25519 key");
+    return fail(ErrorCode::kInvalid, "invalid Ed25519 key");
   }
   return out;
 }
 
 Result<std::string> sign(std::string_view secret, std::string_view message) {
   Key key(EVP_PKEY_new_raw_private_key(EVP_PKEY_ED25519, nullptr, bytes_of(secret), secret.size()));
-  if (!key) return fail(ErrorCode::kInvalid, "not an Ed25519 key");
+  if (!key) return fail(ErrorCode::kInvalid, "invalid Ed25519 key");
   std::unique_ptr<EVP_MD_CTX, FreeMd> context(EVP_MD_CTX_new());
   std::string signature(64, '\0');
   std::size_t length = signature.size();
@@ -222,14 +223,12 @@ Result<std::string> seal(std::string_view secret, std::string_view passphrase, R
           1 &&
       EVP_EncryptFinal_ex(context.get(), bytes_of(sealed) + length, &last) == 1 &&
       EVP_CIPHER_CTX_ctrl(context.get(), EVP_CTRL_GCM_GET_TAG, kTagBytes, bytes_of(sealed) + secret.size()) == 1;
-  if (!is_done) return fail(ErrorCode::kInternal, "sealing failed");
+  if (!is_done) return fail(ErrorCode::kInternal, "encryption failed");
   return fmt::format("sb-seal-1.{}.{}.{}.{}", log_n, to_base64url(salt), to_base64url(nonce), to_base64url(sealed));
 }
 
 Result<std::string> unseal(std::string_view sealed, std::string_view passphrase) {
-  const auto malformed = [] {
-    return fail(ErrorCode::kCorrupt, "this is not a sealed key", "Restore the file from a copy");
-  };
+  const auto malformed = [] { return fail(ErrorCode::kCorrupt, "not a sealed key", "Restore the file from a backup"); };
   std::vector<std::string_view> parts;
   for (std::size_t at = 0; at <= sealed.size();) {
     const std::size_t dot = std::min(sealed.find('.', at), sealed.size());
@@ -256,7 +255,7 @@ Result<std::string> unseal(std::string_view sealed, std::string_view passphrase)
       EVP_CIPHER_CTX_ctrl(context.get(), EVP_CTRL_GCM_SET_TAG, kTagBytes, tag.data()) == 1 &&
       EVP_DecryptFinal_ex(context.get(), bytes_of(secret) + length, &last) == 1;
   if (!is_open)
-    return fail(ErrorCode::kForbidden, "wrong passphrase, or the key file was changed", "Try the passphrase again");
+    return fail(ErrorCode::kForbidden, "wrong passphrase, or the key file was modified", "Try the passphrase again");
   return secret;
 }
 

@@ -26,7 +26,7 @@ TEST(Crypto, Ed25519VectorOfRfc8032) {
       "655141438e7a100b");
 }
 
-TEST(Crypto, ASignatureHoldsForItsMessageAndKeyOnly) {
+TEST(Crypto, SignatureIsValidOnlyForItsMessageAndKey) {
   FakeRandom random(7);
   const KeyPair pair = make_key_pair(random), other = make_key_pair(random);
   const std::string signature = *sign(pair.secret, "approve");
@@ -37,7 +37,7 @@ TEST(Crypto, ASignatureHoldsForItsMessageAndKeyOnly) {
   EXPECT_FALSE(verify("short", "approve", signature));
 }
 
-TEST(Crypto, ASealOpensWithItsPassphraseOnly) {
+TEST(Crypto, UnsealNeedsTheRightPassphrase) {
   FakeRandom random(7);
   const std::string sealed = *seal("the secret", "horse", random, 10);
   EXPECT_EQ(*unseal(sealed, "horse"), "the secret");
@@ -53,12 +53,12 @@ TEST(Crypto, Base64UrlIsStrict) {
   for (const std::string bytes : {"", "f", "fo", "foo", "foob", "\xff\xfe\x00"})
     EXPECT_EQ(*from_base64url(to_base64url(bytes)), bytes);
   EXPECT_FALSE(from_base64url("Zg=="));
-  EXPECT_FALSE(from_base64url("Zh"));  // spare bits set: a second text for the same byte
+  EXPECT_FALSE(from_base64url("Zh"));  // spare bits set: a second encoding of the same byte
   EXPECT_FALSE(from_base64url("Z"));
   EXPECT_FALSE(from_base64url("Z g"));
 }
 
-TEST(Crypto, ComparesOfDifferentLengthAreUnequal) {
+TEST(Crypto, DifferentLengthsCompareUnequal) {
   EXPECT_TRUE(constant_time_equal("abc", "abc"));
   EXPECT_FALSE(constant_time_equal("abc", "abd"));
   EXPECT_FALSE(constant_time_equal("abc", "ab"));

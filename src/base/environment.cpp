@@ -27,7 +27,7 @@ Result<HomeDirectories> homes(const Environment& environment) {
   const auto home = environment.get("HOME");
   const auto place = [&](std::string_view variable, std::string_view fallback) -> std::string {
     const auto set = environment.get(variable);
-    // The XDG rules say to ignore a relative path.
+    // The XDG specification says to ignore relative paths.
     if (set && set->starts_with('/')) return join_path(*set, "signalbox");
     return home ? join_path(join_path(*home, fallback), "signalbox") : std::string();
   };
@@ -35,7 +35,7 @@ Result<HomeDirectories> homes(const Environment& environment) {
                          place("XDG_STATE_HOME", ".local/state")};
   if (result.config.empty() || result.data.empty() || result.state.empty()) {
     return fail(ErrorCode::kInvalid, "neither SIGNALBOX_HOME nor HOME is set",
-                "Set SIGNALBOX_HOME to a folder of yours");
+                "Set SIGNALBOX_HOME to a folder you own");
   }
   return result;
 }

@@ -1,4 +1,4 @@
-// The environment variables of the process, passed in so that tests can choose them, and the homes they lead to.
+// The environment variables of the process, passed in so that tests can set them, and the home folders they define.
 #pragma once
 
 #include <map>
@@ -16,7 +16,7 @@ class Environment {
   explicit Environment(std::map<std::string, std::string, std::less<>> variables) : variables_(std::move(variables)) {}
   static Environment of_process();
 
-  // Nothing when unset or empty.
+  // Nothing if unset or empty.
   std::optional<std::string> get(std::string_view name) const;
   const std::map<std::string, std::string, std::less<>>& all() const { return variables_; }
 
@@ -24,7 +24,7 @@ class Environment {
   std::map<std::string, std::string, std::less<>> variables_;
 };
 
-// Where our files are. With SIGNALBOX_HOME all three are that folder; else the XDG places
+// Where our files are. If SIGNALBOX_HOME is set, all three are that folder; otherwise the XDG folders
 // ($XDG_CONFIG_HOME/signalbox, $XDG_DATA_HOME/signalbox, $XDG_STATE_HOME/signalbox).
 struct HomeDirectories {
   std::string config;  // config.yaml, profiles/

@@ -28,7 +28,7 @@ class Descriptor {
   }
   int get() const { return fd_; }
   bool is_open() const { return fd_ >= 0; }
-  // Some file systems report a full disk only here.
+  // Some file systems report a full disk only on close.
   bool close() {
     const int fd = fd_;
     fd_ = -1;
@@ -47,7 +47,7 @@ std::unexpected<Error> io_error(std::string_view action, const std::string& path
   if (error == EISDIR) remedy = "Name a file";
   if (error == ENOSPC || error == EDQUOT) remedy = "Free some space and try again; nothing was changed";
   if (error == EROFS || error == EACCES || error == EPERM)
-    remedy = "Make it writable, or set SIGNALBOX_HOME to a folder that is";
+    remedy = "Make it writable, or set SIGNALBOX_HOME to a writable folder";
   SourceLocation place;
   place.file = path;
   return fail(code, fmt::format("cannot {}: {}", action, std::strerror(error)), std::move(remedy), std::move(place));
@@ -70,7 +70,7 @@ FileKind kind_of(const struct stat& status) {
   return S_ISDIR(status.st_mode) ? FileKind::kDirectory : FileKind::kOther;
 }
 
-// A rename is only safe once the folder that holds the name is on disk too.
+// A rename is durable only when the containing folder has been synced too.
 void sync_directory(const std::string& directory) {
   Descriptor fd(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (fd.is_open()) ::fsync(fd.get());
@@ -100,12 +100,13 @@ Result<std::string> read_stream(int descriptor, std::size_t max_bytes) {
 
 namespace {
 
-// OpenedDecision so that neither opening nor reading can hang on a pipe nobody writes to.
+// Non-blocking, so that neither opening nor reading can hang on a pipe that has no writer.
 Descriptor open_for_reading(const std::string& path) {
   return Descriptor(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
 }
 
-// What is no plain file may have more to say later, or never: it is waited for while it keeps talking.
+// Something other than a regular file may produce more data later, or never: keep reading as long as data arrives in
+// time.
 Result<std::string> read_pipe(int descriptor, std::size_t max_bytes) {
   constexpr int kSilenceMs = 5'000;
   std::string out;
@@ -116,8 +117,8 @@ Result<std::string> read_pipe(int descriptor, std::size_t max_bytes) {
     if (ready < 0 && errno == EINTR) continue;
     if (ready < 0) return io_error("read", "", errno);
     if (ready == 0) {
-      return fail(ErrorCode::kIo, "it is no plain file, and nothing came out of it for five seconds",
-                  "Name a file, or pipe it into the input");
+      return fail(ErrorCode::kIo, "not a regular file, and no data arrived for five seconds",
+                  "Name a regular file, or pipe the data to standard input");
     }
     const ssize_t count = ::read(descriptor, piece.data(), piece.size());
     if (count < 0 && (errno == EINTR || errno == EAGAIN)) continue;
@@ -128,7 +129,7 @@ Result<std::string> read_pipe(int descriptor, std::size_t max_bytes) {
   return fail(ErrorCode::kLimit, fmt::format("the input is longer than {} bytes", max_bytes), "Send less");
 }
 
-// Nothing when it is held and `how` does not wait.
+// Nothing if another process holds the lock and `how` does not wait.
 Result<std::shared_ptr<void>> take_lock(const std::string& path, int how) {
   auto fd = std::make_shared<Descriptor>(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
   if (!fd->is_open()) return io_error("lock", path, errno);
@@ -152,7 +153,7 @@ Result<std::string> SystemFiles::read(const std::string& path, std::size_t max_b
     bytes.error().location.file = path;
     if (bytes.error().code == ErrorCode::kLimit) {
       bytes.error().message = fmt::format("the file is larger than {} bytes", max_bytes);
-      bytes.error().remedy = "Make it smaller";
+      bytes.error().remedy = "Make the file smaller";
     }
   }
   return bytes;
@@ -207,7 +208,7 @@ Status SystemFiles::append(const std::string& path, std::string_view bytes, unsi
   struct stat before{};
   const bool has_size = ::fstat(fd.get(), &before) == 0 && S_ISREG(before.st_mode);
   if (auto written = write_all(fd.get(), bytes, path); !written) {
-    // Half a line would spoil the next one; only cut what nobody else can have written behind.
+    // A partial line would corrupt the next one. Truncate only if no other process can have appended after it.
     if (has_size && ::flock(fd.get(), LOCK_EX | LOCK_NB) == 0) [[maybe_unused]]
       int cut = ::ftruncate(fd.get(), before.st_size);
     return written;
@@ -220,7 +221,7 @@ Status SystemFiles::make_directories(const std::string& path, unsigned mode) {
   if (path.empty() || kind(path) == FileKind::kDirectory) return {};
   SB_TRY(make_directories(parent_path(path), mode));
   if (::mkdir(path.c_str(), mode) != 0 && (errno != EEXIST || kind(path) != FileKind::kDirectory)) {
-    return io_error("make the folder", path, errno);
+    return io_error("create the folder", path, errno);
   }
   return {};
 }

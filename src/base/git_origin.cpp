@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::size_t kConfigBytes = 1u << 20;
 
-// Takes the next line off `rest`, joined with those a backslash at the end continues it on.
+// Takes the next line off `rest`, joined with its continuation lines (backslash at the end).
 std::string next_line(std::string_view& rest) {
   std::string line;
   while (!rest.empty()) {
@@ -26,10 +26,10 @@ std::string next_line(std::string_view& rest) {
   return line;
 }
 
-// A value as git reads it: quotes dropped, escapes resolved, a comment cut off, blanks outside quotes trimmed.
+// Parses a value as git does: drops quotes, resolves escapes, cuts comments, trims blanks outside quotes.
 std::string config_value(std::string_view raw) {
   std::string value;
-  std::size_t kept = 0;  // up to the last character that is no trailing blank
+  std::size_t kept = 0;  // length without trailing blanks
   bool in_quotes = false;
   raw = trimmed(raw);
   for (std::size_t i = 0; i < raw.size(); ++i) {
@@ -62,7 +62,7 @@ std::string resolve(const std::string& base, std::string_view path) {
   return path.starts_with('/') ? std::string(path) : join_path(base, path);
 }
 
-// The folder that holds `config`: where linked work trees lead back to.
+// The folder that holds `config`; linked work trees refer back to it.
 std::optional<std::string> common_directory(const Files& files, const std::string& directory) {
   const std::string dot_git = join_path(directory, ".git");
   const FileKind kind = files.kind(dot_git);
@@ -76,7 +76,7 @@ std::optional<std::string> common_directory(const Files& files, const std::strin
   return common ? resolve(git_dir, trimmed(*common)) : git_dir;
 }
 
-// `https://name:word@host/…` as it may be kept and shown.
+// Removes user name and password from `https://name:word@host/…`, so that the URL can be stored and shown.
 std::string without_user(std::string url) {
   if (!url.starts_with("http://") && !url.starts_with("https://")) return url;
   const std::size_t begin = url.find("://") + 3;

@@ -1,4 +1,4 @@
-// The address of a repository's `origin`, read from its files: no git is started, because a hook has no time for it.
+// The URL of a repository's `origin`, read from its files: starting git would be too slow for a hook.
 #pragma once
 
 #include <optional>
@@ -9,15 +9,15 @@
 
 namespace sb {
 
-// Of the repository whose work tree is at `directory`: `.git` may be a folder, or a file that leads to one (a linked
-// work tree, a submodule). Nothing when there is no repository, no `origin`, or it cannot be read. Without a name or
-// a password that stands in an http address.
+// For the repository whose work tree is at `directory`. `.git` may be a folder, or a file that points to one (linked
+// work tree, submodule). Nothing if there is no repository, no `origin`, or it cannot be read. A user name or password
+// in an http URL is removed.
 std::optional<std::string> git_origin(const Files& files, const std::string& directory);
 
 // The first `url` of `[remote "origin"]` in the text of a git configuration file.
 std::optional<std::string> origin_in_config(std::string_view config);
 
-// `owner-repo` of an address in any of git's forms; empty when it has no two parts.
+// `owner-repo` for a URL in any form that git accepts; empty if it does not have two parts.
 std::string slug_of_origin(std::string_view url);
 
 }  // namespace sb

@@ -1,4 +1,4 @@
-// docs/limits.md and the headers called limits.hpp list the same limits.
+// Checks that docs/limits.md and the headers named limits.hpp list the same limits.
 #include "base/limits.hpp"
 
 #include <gtest/gtest.h>
@@ -27,7 +27,7 @@ std::vector<std::string> names_in(const std::string& text, const char* pattern) 
   return names;
 }
 
-// Of base, and of each folder that has limits of its own.
+// The limits of base and of each folder that has its own.
 TEST(Limits, AreAllListedInTheDocs) {
   SystemFiles files;
   std::string headers;

@@ -19,9 +19,9 @@ namespace {
 
 using SteadyClock = std::chrono::steady_clock;
 
-constexpr std::int64_t kPatienceMs = 10'000;  // for what was told to end
+constexpr std::int64_t kPatienceMs = 10'000;  // for a process that was asked to exit
 
-// What is kept of one stream.
+// The part of one stream that is kept.
 class Kept {
  public:
   Kept(std::size_t limit, bool keep_tail)
@@ -34,7 +34,7 @@ class Kept {
     behind_head_ += bytes.size();
     if (tail_limit_ == 0) return;
     tail_.append(bytes);
-    // Not at every piece, so that the moving stays cheap.
+    // Not for every piece, so that moving stays cheap.
     if (tail_.size() > 2 * tail_limit_ + 65'536) tail_.erase(0, tail_.size() - tail_limit_);
   }
   bool was_cut() const { return behind_head_ > tail_limit_; }
@@ -52,7 +52,8 @@ class Kept {
   std::string head_, tail_;
 };
 
-// Reads once; closes at the end. Whether there may be more. All is read, kept or not, so that nobody blocks.
+// Reads once; closes at the end of input. Returns whether there may be more. Reads everything, kept or not, so that no
+// writer blocks.
 bool drain(int& descriptor, Kept& into, const std::function<void(std::string_view)>& on_output) {
   if (descriptor < 0) return false;
   char buffer[65536];
@@ -67,7 +68,7 @@ bool drain(int& descriptor, Kept& into, const std::function<void(std::string_vie
   return count < 0 && errno == EINTR;
 }
 
-// A started program on its way to its end.
+// A started program until it exits.
 class Run {
  public:
   Run(const Command& command, Pipes& pipes, pid_t child)
@@ -94,7 +95,7 @@ class Run {
         stop();
       }
     }
-    // What it wrote before it ended is in the pipes; what others would still write is not waited for.
+    // Everything the program wrote before it exited is in the pipes; does not wait for other writers.
     for (std::size_t bytes = 0; drain(pipes_.output.read_end, output_, command_.on_output) && bytes < kPipeBytes;
          bytes += 65'536) {
     }
@@ -110,7 +111,7 @@ class Run {
 
  private:
   static constexpr std::int64_t kAskedEveryMs = 1'000;
-  static constexpr std::size_t kPipeBytes = 1 << 20;  // the most a pipe holds for an ordinary user
+  static constexpr std::size_t kPipeBytes = 1 << 20;  // maximum pipe capacity for an unprivileged user
 
   bool is_wanted() {
     if (!command_.should_continue || is_ending_) return true;
@@ -147,7 +148,7 @@ class Run {
     if (rest_.empty() || (count < 0 && errno != EAGAIN && errno != EINTR)) pipes_.input.close_write();
   }
 
-  // The guard is told and given time; it ends the rest. Everybody else is killed.
+  // Asks the guard to exit and gives it time to end the rest. Any other process is killed.
   void stop() {
     const bool is_told_first = command_.kill_descendants && !is_ending_;
     is_ending_ = true;
@@ -161,7 +162,7 @@ class Run {
   const Command& command_;
   Pipes& pipes_;
   const pid_t child_;
-  Pipe watch_;  // only its read end: becomes readable when the child has ended
+  Pipe watch_;  // only its read end: becomes readable when the child has exited
   Kept output_, errors_;
   std::string_view rest_;
   SteadyClock::time_point end_;

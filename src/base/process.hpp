@@ -1,4 +1,4 @@
-// Other programs, run to their end with limits on time and output.
+// Runs other programs to completion, with limits on time and output.
 #pragma once
 
 #include <functional>
@@ -15,16 +15,16 @@ namespace sb {
 struct Command {
   std::vector<std::string> argv;  // argv[0] is looked up in PATH
   std::string input = {};
-  std::string directory = {};                                          // empty: as we are
-  std::optional<std::map<std::string, std::string>> environment = {};  // absent: ours
+  std::string directory = {};                                          // empty: the current directory
+  std::optional<std::map<std::string, std::string>> environment = {};  // absent: inherited
   std::int64_t timeout_ms = 60'000;
   std::size_t max_output_bytes = 1 << 20;
-  bool merge_stderr = false;      // errors go into the output, in the order they were written
-  bool keep_tail = false;         // of output over the limit both ends are kept, and a line between them says so
-  bool kill_descendants = false;  // what it started ends with it, even what has left its process group
-  // Asked on the caller's thread about once a second; false ends it as when the time is up.
+  bool merge_stderr = false;      // errors go to the output, in the order written
+  bool keep_tail = false;         // over the limit, keep both ends of the output, with a line between them
+  bool kill_descendants = false;  // also kill processes that left its process group
+  // Called on the caller's thread about once a second; returning false kills the program, as at a timeout.
   std::function<bool()> should_continue = {};
-  // Told of every piece of output and errors as it comes, on the caller's thread.
+  // Called with every piece of output and errors as it arrives, on the caller's thread.
   std::function<void(std::string_view)> on_output = {};
 };
 
@@ -33,7 +33,7 @@ struct ProcessResult {
   std::string output;
   std::string errors;
   bool timed_out = false;
-  bool was_cancelled = false;  // should_continue said so
+  bool was_cancelled = false;  // should_continue returned false
   bool output_truncated = false;
 };
 
@@ -43,11 +43,11 @@ class Process {
   virtual Result<ProcessResult> run(const Command& command) = 0;
 };
 
-// Waits for the program, not for others that hold its output open. Kills the whole process group when the time is up.
-// The program inherits its three streams and no other open file.
+// Waits for the program, not for other processes that hold its output open. Kills the whole process group at the
+// timeout. The program inherits its three streams and no other open file.
 //
-// `kill_descendants` puts a process of ours between: what is orphaned falls to it, and it ends all of them when the
-// program has ended, when the time is up and when we die. Only one that kills this process first gets away.
+// `kill_descendants` puts a guard process in between: it adopts orphans and kills all of them when the program exits,
+// at the timeout, and when we die. Only a program that kills the guard first can escape.
 class SystemProcess final : public Process {
  public:
   Result<ProcessResult> run(const Command& command) override;

@@ -15,9 +15,9 @@
 namespace sb {
 namespace {
 
-constexpr int kGuardRounds = 5'000;  // of a millisecond
+constexpr int kGuardRounds = 5'000;  // one millisecond each
 
-// Made before fork, where allocating is safe.
+// Built before fork, where allocating is safe.
 struct Words {
   explicit Words(const Command& command) {
     for (const auto& word : command.argv) argv.push_back(const_cast<char*>(word.c_str()));
@@ -29,7 +29,7 @@ struct Words {
   }
   std::vector<char*> argv;
   std::vector<std::string> variables;
-  std::vector<char*> environment;  // empty: ours
+  std::vector<char*> environment;  // empty: inherited
 };
 
 void say(std::string_view text) {
@@ -61,7 +61,7 @@ void say(std::string_view text) {
   give_up(words.argv[0]);
 }
 
-// The parent's pid out of /proc/PID/stat; the name before it may hold anything, so from the last parenthesis.
+// The parent's pid from /proc/PID/stat. The name before it may contain anything, so parse from the last parenthesis.
 pid_t parent_of(const char* pid) {
   char path[300];
   std::snprintf(path, sizeof path, "/proc/%s/stat", pid);
@@ -89,7 +89,7 @@ void kill_children() {
   ::closedir(processes);
 }
 
-// Each that is killed hands its children to us, so it takes rounds until nobody is left.
+// Each killed process hands its children to us, so it takes several rounds until none is left.
 void end_descendants() {
   for (int round = 0; round < kGuardRounds; ++round) {
     pid_t ended = 0;
@@ -101,7 +101,7 @@ void end_descendants() {
   }
 }
 
-// Waits until the program has ended or somebody wants us to; gives the program's status where there is one.
+// Waits until the program exits or we are asked to stop; returns the program's status if there is one.
 bool wait_for(pid_t program, const sigset_t& signals, int& status) {
   while (true) {
     int seen = 0;
@@ -135,7 +135,7 @@ bool wait_for(pid_t program, const sigset_t& signals, int& status) {
     become(command, words, pipes);
   }
   ::setpgid(program, program);
-  // Nothing of the parent's may be held open by us.
+  // The guard must not hold any of the parent's files open.
   ::close_range(0, ~0U, 0);
   int status = SIGKILL;
   wait_for(program, signals, status);

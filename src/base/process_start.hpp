@@ -1,4 +1,4 @@
-// The child's side of SystemProcess: from fork to exec.
+// The child side of SystemProcess: from fork to exec.
 #pragma once
 
 #include <fcntl.h>
@@ -38,8 +38,8 @@ struct Pipes {
   Pipe input, output, errors;
 };
 
-// The process to wait for, leader of its own group; -1 with errno. With `kill_descendants` it is the guard: SIGTERM
-// tells it to end everything, and it exits with the program's code.
+// Returns the process to wait for, leader of its own group; -1 with errno on failure. With `kill_descendants` it is the
+// guard: SIGTERM makes it end everything, and it exits with the program's code.
 pid_t start_process(const Command& command, Pipes& pipes);
 
 }  // namespace sb

@@ -1,4 +1,4 @@
-// Where random bytes come from: the system, or in tests a seed.
+// Random bytes from the system, or in tests from a seed.
 #pragma once
 
 #include <cstdint>
@@ -22,12 +22,13 @@ class SystemRandom final : public Random {
   void fill(std::span<std::uint8_t> bytes) override;
 };
 
-// A new id: prefix, then 26 characters of Crockford base32 in lower case: 48 bits of milliseconds, 80 random bits, so
-// that ids sort by when they were made.
+// A new id: the prefix, then 26 characters of lower-case Crockford base32 (48 bits of milliseconds, 80 random bits), so
+// that ids sort by creation time.
 std::string make_id(std::string_view prefix, std::int64_t now_ms, Random& random);
-// Lower-case Crockford base32 of the bytes, no padding.
+// Lower-case Crockford base32 of the bytes, without padding.
 std::string to_base32(std::string_view bytes);
-// The bytes; upper case, o for 0 and i and l for 1 are read too. Nothing for any other character or set spare bits.
+// Decodes to bytes; also accepts upper case, o for 0, and i and l for 1. Nothing for any other character or non-zero
+// spare bits.
 std::optional<std::string> from_base32(std::string_view text);
 
 }  // namespace sb

@@ -1,6 +1,6 @@
-// Everything a command reaches the outside through, as one bundle: the real ones in main, others in tests.
+// The interfaces through which a command reaches the outside world, as one bundle: real ones in main, others in tests.
 //
-// Holds references; whoever makes it keeps the parts alive. Cheap to copy.
+// Holds references; the creator keeps the parts alive. Cheap to copy.
 #pragma once
 
 #include "base/clock.hpp"

@@ -1,4 +1,4 @@
-// The real seams: files, processes, the clock's formats, homes.
+// The real seams: files, processes, clock formats, home folders.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -33,7 +33,7 @@ class FilesTest : public testing::Test {
   SystemFiles files_;
 };
 
-TEST_F(FilesTest, RemovesEmptyFoldersAndWholeTreesButFollowsNoLink) {
+TEST_F(FilesTest, RemovesEmptyFoldersAndWholeTreesWithoutFollowingLinks) {
   ASSERT_TRUE(files_.make_directories(path("a/b")));
   ASSERT_TRUE(files_.make_directories(path("kept")));
   ASSERT_TRUE(files_.write_atomic(path("kept/file"), "one"));
@@ -48,17 +48,17 @@ TEST_F(FilesTest, RemovesEmptyFoldersAndWholeTreesButFollowsNoLink) {
   EXPECT_TRUE(files_.remove_directory(path("kept")));
 }
 
-TEST_F(FilesTest, WritesAllOrNothing) {
+TEST_F(FilesTest, WritesAtomically) {
   ASSERT_TRUE(files_.write_atomic(path("a"), "one", 0600));
   ASSERT_TRUE(files_.write_atomic(path("a"), "two"));
   EXPECT_EQ(*files_.read(path("a"), 100), "two");
   struct stat status{};
   ASSERT_EQ(::stat(path("a").c_str(), &status), 0);
   EXPECT_EQ(status.st_mode & 0777, 0600u);
-  EXPECT_EQ(files_.list(folder_)->size(), 1u);  // nothing left beside it
+  EXPECT_EQ(files_.list(folder_)->size(), 1u);  // no temporary file left
 }
 
-TEST_F(FilesTest, AFailedWriteLeavesTheOldFileAndNothingElse) {
+TEST_F(FilesTest, FailedWriteKeepsOnlyTheOldFile) {
   ASSERT_TRUE(files_.write_atomic(path("a"), "one"));
   ASSERT_TRUE(files_.make_directories(path("dir")));
   EXPECT_FALSE(files_.write_atomic(path("dir"), "x"));
@@ -69,7 +69,7 @@ TEST_F(FilesTest, AFailedWriteLeavesTheOldFileAndNothingElse) {
   EXPECT_EQ(*files_.read(path("a"), 100), "one");
 }
 
-TEST_F(FilesTest, StatusTellsAChangedFileAndALink) {
+TEST_F(FilesTest, StatusDetectsChangedFilesAndLinks) {
   EXPECT_EQ(files_.status(path("a")), FileStatus{});
   ASSERT_TRUE(files_.write_atomic(path("a"), "one"));
   const FileStatus before = files_.status(path("a"));
@@ -95,14 +95,14 @@ TEST_F(FilesTest, FollowsALinkInsteadOfReplacingIt) {
   EXPECT_EQ(*files_.read(path("real"), 100), "two");
 }
 
-TEST_F(FilesTest, ReadsWithinLimitsAndSaysWhatIsWrong) {
+TEST_F(FilesTest, ReadsWithinLimitsAndReportsErrors) {
   ASSERT_TRUE(files_.write_atomic(path("a"), "12345"));
   EXPECT_EQ(files_.read(path("a"), 4).error().code, ErrorCode::kLimit);
   EXPECT_EQ(files_.read(path("b"), 4).error().code, ErrorCode::kNotFound);
   EXPECT_EQ(files_.read(folder_, 4).error().code, ErrorCode::kInvalid);
 }
 
-TEST_F(FilesTest, LocksHoldOthersOff) {
+TEST_F(FilesTest, LocksExcludeOthers) {
   int counter = 0;
   std::vector<std::thread> threads;
   for (int i = 0; i < 4; ++i) {
@@ -120,7 +120,7 @@ TEST_F(FilesTest, LocksHoldOthersOff) {
   EXPECT_EQ(counter, 400);
 }
 
-TEST(Process, GivesOutputErrorsAndCode) {
+TEST(Process, ReturnsOutputErrorsAndCode) {
   SystemProcess process;
   const auto exit =
       process.run({.argv = {"sh", "-c", "cat; echo err >&2; exit 3"}, .input = std::string(200'000, 'x')});
@@ -130,7 +130,7 @@ TEST(Process, GivesOutputErrorsAndCode) {
   EXPECT_EQ(exit->errors, "err\n");
 }
 
-TEST(Process, EndsWhatHangsFloodsOrForks) {
+TEST(Process, KillsProgramsThatHangFloodOrFork) {
   SystemProcess process;
   const auto hung = process.run({.argv = {"sh", "-c", "sleep 60 & sleep 60"}, .timeout_ms = 100});
   ASSERT_TRUE(hung);
@@ -142,7 +142,7 @@ TEST(Process, EndsWhatHangsFloodsOrForks) {
   EXPECT_EQ(process.run({.argv = {"/no/such/program"}})->code, 127);
 }
 
-TEST(Process, IsEndedWhenNobodyWantsItAnyMore) {
+TEST(Process, IsKilledWhenCancelled) {
   for (const bool kill_descendants : {false, true}) {
     int asked = 0;
     const auto ended = SystemProcess().run({.argv = {"sh", "-c", "echo began; sleep 60"},
@@ -156,7 +156,7 @@ TEST(Process, IsEndedWhenNobodyWantsItAnyMore) {
   }
 }
 
-TEST(Process, WaitsForTheProgramAndNotForWhoeverHoldsItsOutput) {
+TEST(Process, WaitsForTheProgramNotForOtherHoldersOfItsOutput) {
   SystemProcess process;
   const auto exit = process.run({.argv = {"sh", "-c", "sleep 20 & echo $!"}, .timeout_ms = 10'000});
   ASSERT_TRUE(exit);
@@ -180,12 +180,12 @@ TEST(Process, KeepsBothEndsOfLongOutputWhenAsked) {
   EXPECT_EQ(exit->errors, "");
 }
 
-TEST(Process, InheritsNoOpenFileOfOurs) {
+TEST(Process, InheritsNoOpenFile) {
   const int leaked = ::open("/dev/null", O_RDONLY);  // without close-on-exec
   SystemProcess process;
   const auto exit = process.run({.argv = {"sh", "-c", "ls /proc/self/fd | wc -l"}});
   ASSERT_TRUE(exit);
-  EXPECT_EQ(exit->output, "4\n");  // its three, and the folder it lists
+  EXPECT_EQ(exit->output, "4\n");  // its three streams and the folder it lists
   ::close(leaked);
 }
 

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t kGatherBytes = 64u << 10;
 
-// 0 or errno.
+// Returns 0 or errno.
 int write_all(int descriptor, std::string_view text) {
   while (!text.empty()) {
     const ssize_t written = ::write(descriptor, text.data(), text.size());
@@ -60,7 +60,8 @@ Result<std::optional<std::string>> SystemStreams::read_line(std::size_t max_byte
     searched = unread_.size();
     char buffer[4096];
     const ssize_t count = ::read(STDIN_FILENO, buffer, sizeof buffer);
-    if (count < 0 && errno == EINTR) return fail(ErrorCode::kUnavailable, "a signal came while waiting for input");
+    if (count < 0 && errno == EINTR)
+      return fail(ErrorCode::kUnavailable, "interrupted by a signal while waiting for input");
     if (count < 0) return fail(ErrorCode::kIo, fmt::format("cannot read the input: {}", std::strerror(errno)));
     if (count == 0) input_ended_ = true;
     unread_.append(buffer, static_cast<std::size_t>(count));
@@ -74,7 +75,7 @@ void SystemStreams::out(std::string_view text) {
 }
 
 void SystemStreams::err(std::string_view text) {
-  (void)flush();  // so that the two stay in order where both go to one place
+  (void)flush();  // keeps the two in order when both go to the same file
   (void)write_all(STDERR_FILENO, text);
 }
 

@@ -1,7 +1,7 @@
 // The three standard streams of a program.
 //
-// Output is gathered and written when it grows large, on flush, and at once when a terminal reads it. ScopeFilter the
-// reader of the output has gone (`signalbox lint … | head`), the rest is dropped without a word: that is no error. Not
+// Output is buffered and written when the buffer grows large, on flush, and immediately if it is a terminal. Once the
+// reader of the output is gone (`signalbox lint … | head`), the rest is dropped silently: that is not an error. Not
 // thread-safe.
 #pragma once
 
@@ -20,23 +20,23 @@ class Streams {
  public:
   virtual ~Streams() = default;
 
-  // Everything up to the end of the input; kLimit when it is longer.
+  // Everything up to the end of the input; kLimit if it is longer.
   virtual Result<std::string> read_input(std::size_t max_bytes) = 0;
-  // The next line without its line feed; nothing at the end of the input. kLimit when it is longer, kUnavailable when
-  // a signal came while waiting.
+  // The next line without its line feed; nothing at the end of the input. kLimit if it is longer, kUnavailable if a
+  // signal arrived while waiting.
   virtual Result<std::optional<std::string>> read_line(std::size_t max_bytes) = 0;
 
   virtual void out(std::string_view text) = 0;
   virtual void err(std::string_view text) = 0;
-  // Writes what was gathered. kIo when any output so far could not be written (a full disk, a closed descriptor).
+  // Writes buffered output. kIo if any output so far could not be written (full disk, closed descriptor).
   virtual Status flush() = 0;
-  // Nobody reads the output any more, so a command that would go on for long may stop.
+  // The reader of the output is gone, so a long-running command may stop.
   virtual bool output_closed() const = 0;
 
   virtual bool is_terminal(Stream stream) const = 0;
 };
 
-// Descriptors 0, 1 and 2. Expects SIGPIPE not to end the process.
+// Descriptors 0, 1 and 2. SIGPIPE must not terminate the process.
 class SystemStreams final : public Streams {
  public:
   Result<std::string> read_input(std::size_t max_bytes) override;
@@ -48,7 +48,7 @@ class SystemStreams final : public Streams {
   bool is_terminal(Stream stream) const override;
 
  private:
-  std::string unread_;  // of the input, behind the last line given
+  std::string unread_;  // input after the last returned line
   bool input_ended_ = false;
   std::string gathered_;
   bool reader_gone_ = false;

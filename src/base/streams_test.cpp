@@ -9,7 +9,7 @@
 namespace sb {
 namespace {
 
-// The test's own standard streams stand aside while `fd` is used in the place of one of them.
+// Replaces one of the test's own standard streams by `fd`, for the lifetime of the object.
 class Redirected {
  public:
   Redirected(int standard, int fd) : standard_(standard), kept_(::dup(standard)) { ::dup2(fd, standard); }
@@ -45,7 +45,7 @@ TEST(Streams, LinesThenTheRest) {
   EXPECT_EQ(streams.read_input(10).value(), "");
 }
 
-TEST(Streams, ALastLineNeedsNoLineFeed) {
+TEST(Streams, LastLineNeedsNoLineFeed) {
   const InputOf input("a\nb");
   const Redirected redirected(0, input.ends[0]);
   SystemStreams streams;
@@ -54,7 +54,7 @@ TEST(Streams, ALastLineNeedsNoLineFeed) {
   EXPECT_EQ(streams.read_line(10).value(), std::nullopt);
 }
 
-TEST(Streams, LimitsHoldAtTheEdge) {
+TEST(Streams, LimitsAreExact) {
   {
     const InputOf input("12345\n123456\n");
     const Redirected redirected(0, input.ends[0]);
@@ -70,7 +70,7 @@ TEST(Streams, LimitsHoldAtTheEdge) {
   }
 }
 
-TEST(Streams, AReaderThatHasGoneIsNoError) {
+TEST(Streams, ClosedReaderIsNotAnError) {
   struct sigaction quiet{};
   struct sigaction before{};
   quiet.sa_handler = SIG_IGN;
@@ -81,7 +81,7 @@ TEST(Streams, AReaderThatHasGoneIsNoError) {
   {
     const Redirected redirected(1, ends[1]);
     SystemStreams streams;
-    streams.out("nobody reads this");
+    streams.out("no one reads this");
     EXPECT_FALSE(streams.output_closed());
     EXPECT_TRUE(streams.flush());
     EXPECT_TRUE(streams.output_closed());
@@ -92,7 +92,7 @@ TEST(Streams, AReaderThatHasGoneIsNoError) {
   ::sigaction(SIGPIPE, &before, nullptr);
 }
 
-TEST(Streams, TheFakeReadsLikeTheRealOne) {
+TEST(Streams, FakeReadsLikeTheRealOne) {
   FakeStreams streams("one\n\nlast");
   EXPECT_EQ(streams.read_line(10).value(), "one");
   EXPECT_EQ(streams.read_line(10).value(), "");

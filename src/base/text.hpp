@@ -1,4 +1,4 @@
-// Small functions over text. Letters and blanks are ASCII ones here; base/unicode.hpp has the rest. Pure.
+// Small text functions. Letters and blanks are ASCII here; see base/unicode.hpp for Unicode. Pure.
 #pragma once
 
 #include <string>
@@ -17,14 +17,14 @@ std::string to_lower(std::string_view text);
 bool equals_ignoring_case(std::string_view a, std::string_view b);
 
 std::string without_trailing_newlines(std::string text);
-std::string_view first_line(std::string_view text);  // without its line feed
-// The lines without their line feeds. A line feed at the end begins no further line; an empty text has no lines.
+std::string_view first_line(std::string_view text);  // without line feed
+// The lines without their line feeds. A trailing line feed does not start another line; an empty text has no lines.
 std::vector<std::string_view> lines_of(std::string_view text);
-// At least one piece and at most `most`: the last one then holds the rest.
+// At least one piece and at most `most`; the last piece contains the rest.
 std::vector<std::string_view> split(std::string_view text, char separator, std::size_t most = std::string_view::npos);
 
 void replace_all(std::string& text, std::string_view from, std::string_view to);
-// The text, or as much of it as fits into so many bytes (whole characters) with "…" behind.
+// The text, or its longest prefix of whole characters that fits into so many bytes, followed by "…".
 std::string shortened(std::string_view text, std::size_t bytes);
 
 }  // namespace sb

@@ -7,7 +7,7 @@ namespace {
 
 using Pieces = std::vector<std::string_view>;
 
-TEST(Text, TrimmedTakesBlanksOffBothEnds) {
+TEST(Text, TrimmedRemovesBlanksAtBothEnds) {
   EXPECT_EQ(trimmed(" \t a b\r\n"), "a b");
   EXPECT_EQ(trimmed(" \n "), "");
   EXPECT_EQ(trimmed(""), "");
@@ -38,13 +38,13 @@ TEST(Text, SplitKeepsEmptyPiecesAndTheRest) {
   EXPECT_EQ(split("a,b,c", ',', 2), (Pieces{"a", "b,c"}));
 }
 
-TEST(Text, ReplaceAllDoesNotLookAtWhatItPutIn) {
+TEST(Text, ReplaceAllDoesNotRescanReplacements) {
   std::string text = "aXbX";
   replace_all(text, "X", "XX");
   EXPECT_EQ(text, "aXXbXX");
 }
 
-TEST(Text, ShortenedEndsBehindAWholeCharacter) {
+TEST(Text, ShortenedEndsAfterAWholeCharacter) {
   EXPECT_EQ(shortened("abc", 3), "abc");
   EXPECT_EQ(shortened("abcd", 3), "abc…");
   EXPECT_EQ(shortened("aäb", 2), "a…");

@@ -123,7 +123,7 @@ TEST_F(Unbreakable, TheErrorLogIsBounded) {
   const std::string now = errors();
   EXPECT_LT(now.size(), 600'000u);
   EXPECT_TRUE(now.starts_with("2026-01-01T"));
-  EXPECT_THAT(now.substr(now.size() - 200), HasSubstr("the JSON ends too early"));
+  EXPECT_THAT(now.substr(now.size() - 200), HasSubstr("unexpected end of JSON"));
 }
 
 TEST(UnbreakableOnAFullDisk, AQuestionThatCannotBeRecordedIsAskedSilently) {
@@ -144,13 +144,10 @@ TEST(UnbreakableOnAFullDisk, AQuestionThatCannotBeRecordedIsAskedSilently) {
   EXPECT_EQ(streams.errors, "");
 }
 
-// Payloads as Claude Code 2 sends them, in tests/data, and the shared recording where it is present.
-TEST_F(Unbreakable, RecordedPayloadsPassSilently) {
-  const std::string own = std::string(SB_SOURCE_DIR) + "/tests/data/claude-code-events.json";
-  const std::string shared = std::string(SB_SOURCE_DIR) + "/../shared/samples/claude-code-hook-payloads.json";
-  ASSERT_EQ(files_.kind(own), FileKind::kFile);
-  for (const std::string& path : {own, shared}) {
-    if (files_.kind(path) != FileKind::kFile) continue;
+// Payloads as Claude Code 2 sends them: our own in tests/data, and a shared file of recorded ones where it exists.
+class Payloads : public Unbreakable {
+ protected:
+  void expect_silence(const std::string& path) {
     const Value payloads = parse_json(read(path)).value();
     for (const Value::Member& member : payloads.members()) {
       const RunResult ran = fire(member.value);
@@ -160,8 +157,18 @@ TEST_F(Unbreakable, RecordedPayloadsPassSilently) {
     const Value last = records().back();
     EXPECT_EQ(last.string_at("user_choice"), "Red");
     EXPECT_EQ(last.string_at("source"), "hook");
+    EXPECT_EQ(errors(), "");
   }
-  EXPECT_EQ(errors(), "");
+};
+
+TEST_F(Payloads, OfOurOwnPassSilently) {
+  expect_silence(SB_SOURCE_DIR "/tests/data/claude-code-events.json");
+}
+
+TEST_F(Payloads, ThatAreSharedPassSilently) {
+  const std::string shared = SB_SOURCE_DIR "/../shared/samples/claude-code-hook-payloads.json";
+  if (files_.kind(shared) != FileKind::kFile) GTEST_SKIP() << "there is no " << shared;
+  expect_silence(shared);
 }
 
 }  // namespace

@@ -23,20 +23,20 @@ Status check_name(const std::string& name) {
            c == '-';
   };
   if (name.empty() || name.size() > 64 || !std::ranges::all_of(name, is_plain)) {
-    return fail(ErrorCode::kInvalid, fmt::format("{} cannot name a token", quote_json(name)),
+    return fail(ErrorCode::kInvalid, fmt::format("invalid token name {}", quote_json(name)),
                 "Use 1 to 64 letters, digits, dots, dashes and underscores");
   }
   if (name == "local") {
-    return fail(ErrorCode::kInvalid, "\"local\" is what those without a token are called", "Choose another name");
+    return fail(ErrorCode::kInvalid, "\"local\" is reserved for clients without a token", "Choose another name");
   }
   return {};
 }
 
-// Others may not even read it: whoever knows a token can act as its owner.
+// No one else may even read it: anyone who knows a token can act as its owner.
 Status check_mode(const std::string& path) {
   struct stat status{};
   if (::stat(path.c_str(), &status) != 0 || (status.st_mode & 077) == 0) return {};
-  return fail(ErrorCode::kForbidden, fmt::format("others than its owner may read {}", path), "chmod 600 it");
+  return fail(ErrorCode::kForbidden, fmt::format("{} is readable by other users", path), "Run chmod 600 on it");
 }
 
 std::vector<std::string> words_of(std::string_view line) {
@@ -90,19 +90,19 @@ Status ServeTokens::load_token_file(const std::string& token_file) {
     const auto words = words_of(line);
     if (words.empty() || words.front().starts_with('#')) continue;
     if (words.size() != 2) {
-      return fail(ErrorCode::kInvalid, "a line is a name, a space and a token", "Put one token on a line", place);
+      return fail(ErrorCode::kInvalid, "a line must be: NAME TOKEN", "Put one token on each line", place);
     }
     if (auto status = check_name(words[0]); !status) {
       status.error().location = place;
       return status;
     }
     if (words[1].size() < kShortest) {
-      return fail(ErrorCode::kInvalid, fmt::format("the token of {} is too short to be safe", words[0]),
-                  fmt::format("Use at least {} characters, better those of `openssl rand -hex 32`", kShortest), place);
+      return fail(ErrorCode::kInvalid, fmt::format("the token of {} is too short", words[0]),
+                  fmt::format("Use at least {} characters, for example from `openssl rand -hex 32`", kShortest), place);
     }
     tokens.push_back({words[0], sha256_hex(words[1]), ""});
   }
-  if (tokens.empty()) return fail(ErrorCode::kInvalid, fmt::format("there is no token in {}", token_file));
+  if (tokens.empty()) return fail(ErrorCode::kInvalid, fmt::format("no token in {}", token_file));
   file_tokens_ = std::move(tokens);
   return {};
 }
@@ -111,7 +111,7 @@ std::optional<std::string> ServeTokens::name_of(std::string_view token) {
   if (files_.status(path_) != seen_ && !load()) own_.clear();
   const std::string digest = sha256_hex(token);
   std::optional<std::string> name;
-  // All of them, each in constant time: how long it takes says nothing about which are near.
+  // Compares all of them, each in constant time, so that the time does not reveal which are close.
   for (const auto* tokens : {&own_, &file_tokens_}) {
     for (const Token& one : *tokens) {
       if (constant_time_equal(one.sha256, digest)) name = one.name;

@@ -1,10 +1,10 @@
-// The tokens that let clients in over HTTP: who they name, and how they are made and taken away.
+// The bearer tokens of HTTP clients: their names, and how they are created and revoked.
 //
 // `serve-tokens.json` in the data home, mode 0600: {"tokens": [{"name", "sha256", "made_at"}…]}. Only the digest is
-// kept; the token itself is shown once. It has 256 random bits, so a plain digest is as good as a slow one. A running
-// server sees a changed file at the next request: a token taken away is of no use from then on.
+// stored; the token itself is shown once. It has 256 random bits, so a plain digest is as good as a slow one. A running
+// server notices a changed file at the next request: a revoked token is invalid from then on.
 //
-// A token file brought along (`--token-file`) has a line `NAME TOKEN` each, and must be readable by its owner alone.
+// An external token file (`--token-file`) has one line `NAME TOKEN` per token, and must be readable by its owner only.
 //
 // Not thread-safe.
 #pragma once
@@ -25,18 +25,18 @@ class ServeTokens {
  public:
   ServeTokens(Files& files, const HomeDirectories& homes);
 
-  // Reads the file; none is no fault.
+  // Reads the file; a missing file is not an error.
   Status load();
-  // Adds those of a token file, for as long as this lives.
+  // Adds the tokens of a token file, for the lifetime of this object.
   Status load_token_file(const std::string& token_file);
   bool empty() const { return own_.empty() && file_tokens_.empty(); }
 
-  // Whom it names; looks again when the file has changed, and lets nobody of it in when it cannot be read.
+  // The name of a token. Rereads a changed file; if it cannot be read, none of its tokens is valid.
   std::optional<std::string> name_of(std::string_view token);
 
-  // The new token. One of that name is replaced.
+  // Returns the new token. Replaces one with the same name.
   Result<std::string> make(const std::string& name, Clock& clock, Random& random);
-  // False: there was none of that name.
+  // False if there was none with that name.
   Result<bool> revoke(const std::string& name);
 
  private:

@@ -34,7 +34,7 @@ class Tokens : public testing::Test {
   std::string folder;
 };
 
-TEST_F(Tokens, NameThoseWhoHoldThem) {
+TEST_F(Tokens, NameTheirHolders) {
   ServeTokens tokens(files, homes);
   EXPECT_TRUE(tokens.load());
   EXPECT_TRUE(tokens.empty());
@@ -47,7 +47,7 @@ TEST_F(Tokens, NameThoseWhoHoldThem) {
   EXPECT_FALSE(server.name_of(""));
 }
 
-TEST_F(Tokens, AreKeptAsDigestsForTheirOwnerAlone) {
+TEST_F(Tokens, AreStoredAsDigestsReadableOnlyByTheOwner) {
   ServeTokens tokens(files, homes);
   const std::string token = tokens.make("ada", clock, random).value();
   const std::string path = homes.data + "/serve-tokens.json";
@@ -58,7 +58,7 @@ TEST_F(Tokens, AreKeptAsDigestsForTheirOwnerAlone) {
   EXPECT_EQ(status.st_mode & 0777, 0600u);
 }
 
-TEST_F(Tokens, OfARunningServerChangeWithTheFile) {
+TEST_F(Tokens, FollowChangesOfTheFile) {
   ServeTokens server(files, homes), tool(files, homes);
   EXPECT_TRUE(server.load());
   const std::string first = tool.make("ada", clock, random).value();
@@ -71,7 +71,7 @@ TEST_F(Tokens, OfARunningServerChangeWithTheFile) {
   EXPECT_EQ(tool.revoke("ada"), false);
 }
 
-TEST_F(Tokens, LetNobodyInFromADamagedFile) {
+TEST_F(Tokens, AreInvalidIfTheFileIsDamaged) {
   ServeTokens tokens(files, homes);
   const std::string token = tokens.make("ada", clock, random).value();
   EXPECT_TRUE(files.write_atomic(homes.data + "/serve-tokens.json", "{", 0600));
@@ -79,7 +79,7 @@ TEST_F(Tokens, LetNobodyInFromADamagedFile) {
   EXPECT_FALSE(tokens.load());
 }
 
-TEST_F(Tokens, HavePlainNames) {
+TEST_F(Tokens, HaveSimpleNames) {
   ServeTokens tokens(files, homes);
   for (const char* name : {"", "local", "a b", "a/b", "\xC3\xA4", "a\n"}) {
     EXPECT_FALSE(tokens.make(name, clock, random)) << name;
@@ -88,7 +88,7 @@ TEST_F(Tokens, HavePlainNames) {
   EXPECT_TRUE(tokens.make(std::string(64, 'a'), clock, random));
 }
 
-TEST_F(Tokens, ComeFromAFileOfTheirOwn) {
+TEST_F(Tokens, CanComeFromATokenFile) {
   ServeTokens tokens(files, homes);
   ASSERT_TRUE(tokens.load_token_file(write("# people\nada  0123456789abcdef\r\n\nbob\tfedcba9876543210")));
   EXPECT_EQ(tokens.name_of("0123456789abcdef"), "ada");

@@ -1,5 +1,5 @@
-// Agent programs led to the end of a session, over real sockets and in the real sandbox: the programs are small shell
-// scripts that speak MCP, and ask their model, as Claude Code and Codex do.
+// Agent programs run to the end of a session, over real sockets and in the real sandbox: the programs are small shell
+// scripts that speak MCP, and call their model, as Claude Code and Codex do.
 #include "agent/programs/command_agent.hpp"
 
 #include <fmt/format.h>
@@ -25,7 +25,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;
 
-// What a program needs to speak to its place: mcp NAME ARGUMENTS, model TEXT.
+// Shell functions for talking to the host: mcp NAME ARGUMENTS, model TEXT.
 constexpr std::string_view kSpeech = R"(
 url=$SIGNALBOX_MCP_URL token=$SIGNALBOX_PLACE_TOKEN proxy=$SIGNALBOX_PROXY_URL
 port=${url#http://127.0.0.1:}; port=${port%%/*}
@@ -91,9 +91,9 @@ class Commands : public testing::Test {
   ~Commands() override { std::filesystem::remove_all(folder); }
 
   void script(const std::string& lines) { EXPECT_TRUE(files.write_atomic(folder + "/script.jsonl", lines + "\n")); }
-  // The program: a shell script behind the speech above.
+  // The program: a shell script with the functions above.
   void program(const std::string& body) {
-    const std::string path = work_tree + "/agent.sh";  // what else lies in a temporary folder it does not see
+    const std::string path = work_tree + "/agent.sh";  // it sees nothing else in a temporary folder
     EXPECT_TRUE(files.write_atomic(path, std::string(kSpeech) + body + "\n"));
     settings.models["cli"].command = {"bash", path};
   }
@@ -161,7 +161,7 @@ class Commands : public testing::Test {
   std::vector<agent::Progress> progress_events;
 };
 
-TEST_F(Commands, LeadAProgramToTheEndOfItsWorkflow) {
+TEST_F(Commands, RunAProgramToTheEndOfItsWorkflow) {
   program(std::string("cat > seen; model hello\n") + kOne + "\nmodel again\n" + kTwo);
   const agent::WorkResult ended = work();
   EXPECT_EQ(ended.state, EndState::kComplete) << ended.reason;
@@ -181,10 +181,9 @@ TEST_F(Commands, LeadAProgramToTheEndOfItsWorkflow) {
   EXPECT_FALSE(progress_events.empty());
 }
 
-TEST_F(Commands, GiveTheProgramAHomeOfItsOwnAndNoSecret) {
+TEST_F(Commands, GiveTheProgramItsOwnHomeAndNoSecret) {
   program(std::string("env > seen; ls -la \"$HOME\" >> seen; find \"$HOME\" -type f -exec cat {} + >> seen\n") +
-          "cat " + folder + "/own/signalbox.db > stolen 2>/dev/null; echo x > .git/config 2>/dev/null; pwd >> seen; " +
-          "cat /proc/*/environ 2>/dev/null | tr '\\0' '\\n' >> seen\n" + kOne + "\n" + kTwo);
+          "pwd >> seen\n" + kOne + "\n" + kTwo);
   EXPECT_EQ(work().state, EndState::kComplete);
   const std::string seen = files.read(work_tree + "/seen", 1 << 24).value_or("");
   EXPECT_THAT(seen, HasSubstr("HOME=" + folder + "/own/agents/" + assignment.session));
@@ -192,14 +191,26 @@ TEST_F(Commands, GiveTheProgramAHomeOfItsOwnAndNoSecret) {
   EXPECT_THAT(seen, Not(HasSubstr("sk-real")));
   EXPECT_THAT(seen, Not(HasSubstr("SIGNALBOX_HOME")));
   EXPECT_EQ(files.list(folder + "/own/agents").value(), std::vector<std::string>{}) << "the home is gone";
-  if (!engine::find_sandbox(seams()).works()) GTEST_SKIP() << "there is no sandbox here";
+}
+
+// Without a sandbox it could read the store and the environment of every process of the user.
+TEST_F(Commands, HideTheStoreTheRepositoryAndOtherProcessesFromTheProgram) {
+  const auto sandbox = engine::find_sandbox(seams());
+  if (!sandbox.works()) GTEST_SKIP() << sandbox.name();
+  program("cat " + folder + "/own/signalbox.db > stolen 2>/dev/null; echo x > .git/config 2>/dev/null\n" +
+          "cat /proc/*/environ 2>/dev/null | tr '\\0' '\\n' > seen\n" + kOne + "\n" + kTwo);
+  EXPECT_EQ(work().state, EndState::kComplete);
+  const std::string seen = files.read(work_tree + "/seen", 1 << 24).value_or("");
+  EXPECT_THAT(seen, HasSubstr("HOME="));
+  EXPECT_THAT(seen, Not(HasSubstr("sk-real")));
+  EXPECT_THAT(seen, Not(HasSubstr("SIGNALBOX_HOME")));
   EXPECT_EQ(files.read(work_tree + "/stolen", 1 << 20).value_or(""), "");
   EXPECT_EQ(files.kind(work_tree + "/.git/config"), FileKind::kMissing);
   const auto log = events();
   EXPECT_THAT(log[0].payload.string_at("sandbox").value_or(""), HasSubstr("with the machine's network"));
 }
 
-TEST_F(Commands, HoldItsOwnToolsToTheOpenStep) {
+TEST_F(Commands, RestrictItsOwnToolsToTheOpenStep) {
   const std::string guarded = R"({
     "id": "two-steps", "name": "Two steps", "description": "For tests.", "version": "1.0.0",
     "steps": [{"id": "one", "title": "First", "prompt": "Look.", "writes": "none", "commands": "read-only"},
@@ -227,7 +238,7 @@ mcp complete_step '{"notes":"two"}')");
   EXPECT_EQ(std::ranges::count(types(), "refused"), 4) << "every attempt is in the log";
 }
 
-TEST_F(Commands, StartAProgramAgainThatStoppedEarly) {
+TEST_F(Commands, RestartAProgramThatStoppedEarly) {
   program(std::string("echo x >> starts; [ $(wc -l < starts) = 1 ] && { ") + kOne + "; exit 0; }\ncat > seen\n" + kTwo);
   const agent::WorkResult ended = work();
   EXPECT_EQ(ended.state, EndState::kComplete) << ended.reason;
@@ -237,7 +248,7 @@ TEST_F(Commands, StartAProgramAgainThatStoppedEarly) {
   EXPECT_THAT(prompt, HasSubstr("ended before the workflow was complete"));
 }
 
-TEST_F(Commands, D24_CountAProgramThatEndsByItselfAsNoSuccess) {
+TEST_F(Commands, D24_DoNotCountAProgramThatExitsEarlyAsSuccess) {
   program("echo x >> starts");
   const agent::WorkResult ended = work();
   EXPECT_EQ(ended.state, EndState::kStoppedEarly) << ended.reason;
@@ -245,28 +256,28 @@ TEST_F(Commands, D24_CountAProgramThatEndsByItselfAsNoSuccess) {
   EXPECT_EQ(events().back().payload.string_at("state"), "stopped_early");
 }
 
-TEST_F(Commands, D16_SeeADeadProgramAtOnce) {
+TEST_F(Commands, D16_DetectADeadProgramImmediately) {
   program("echo 'out of luck' >&2; exit 7");
   const agent::WorkResult ended = work();
   EXPECT_EQ(ended.state, EndState::kAgentDied);
   EXPECT_THAT(ended.reason, HasSubstr("code 7: out of luck"));
 }
 
-TEST_F(Commands, SayWhichProgramIsNotThere) {
+TEST_F(Commands, ReportAMissingProgram) {
   settings.models["cli"].command = {"no-such-agent"};
   const agent::WorkResult ended = work();
   EXPECT_EQ(ended.state, EndState::kAgentDied);
   EXPECT_THAT(ended.reason, HasSubstr("no-such-agent is not installed"));
 }
 
-TEST_F(Commands, EndAProgramThatGivesNoSignOfLife) {
+TEST_F(Commands, EndAProgramThatHangs) {
   assignment.limits.stall_ms = 1'500;
   program("exec sleep 600");
   const agent::WorkResult ended = work();
   EXPECT_EQ(ended.state, EndState::kStalled) << ended.reason;
 }
 
-TEST_F(Commands, EndAProgramThatIsKilledByAPerson) {
+TEST_F(Commands, EndAProgramKilledByAPerson) {
   program("echo x > running; exec sleep 600");
   start();
   std::thread person([this] {
@@ -281,7 +292,7 @@ TEST_F(Commands, EndAProgramThatIsKilledByAPerson) {
   EXPECT_THAT(ended.reason, HasSubstr("ada: enough"));
 }
 
-TEST_F(Commands, RefuseTheModelOnceTheBudgetIsUsed) {
+TEST_F(Commands, RefuseModelCallsOverTheBudget) {
   assignment.limits.tokens = 20;
   program(std::string("model one; model two; model three > refused\n") + kOne + "; exec sleep 600");
   const agent::WorkResult ended = work();
@@ -300,7 +311,7 @@ TEST_F(Commands, EndAtTheLimitOfTurns) {
   EXPECT_EQ(ended.turns, 3);
 }
 
-TEST_F(Commands, TellTheAgentWhatAPersonSays) {
+TEST_F(Commands, PassAPersonsMessageToTheAgent) {
   program(std::string("echo x > running; while [ ! -e said ]; do sleep 0.05; done\n") + kOne + " > seen\n" + kTwo);
   start();
   std::thread person([this] {
@@ -317,7 +328,7 @@ TEST_F(Commands, TellTheAgentWhatAPersonSays) {
   EXPECT_THAT(types(), Contains("steer_seen"));
 }
 
-TEST_F(Commands, RefuseRestrictedRolesWhereTheModelIsNotSeen) {
+TEST_F(Commands, RefuseRestrictedRolesIfTheModelIsNotObserved) {
   settings.models["cli"].upstream = "";
   assignment.role = "challenger";
   program("echo x > started");
@@ -327,7 +338,7 @@ TEST_F(Commands, RefuseRestrictedRolesWhereTheModelIsNotSeen) {
   EXPECT_EQ(files.kind(work_tree + "/started"), FileKind::kMissing);
 }
 
-TEST_F(Commands, RestForAPersonAndGoOnWithTheAnswer) {
+TEST_F(Commands, WaitForAPersonAndContinueWithTheAnswer) {
   program(std::string("[ -e asked ] && cat > seen || { echo x > asked; ") +
           R"(mcp ask '{"question":"Which colour?","options":["Red","Blue"]}' > rest; exit 0; })" + "\n" + kOne + "\n" +
           kTwo);
@@ -335,7 +346,7 @@ TEST_F(Commands, RestForAPersonAndGoOnWithTheAnswer) {
   ASSERT_EQ(first.state, EndState::kAwaiting) << first.reason;
   ASSERT_FALSE(first.decision.empty());
   EXPECT_THAT(files.read(work_tree + "/rest", 1 << 20).value_or(""), HasSubstr("End your turn now"));
-  EXPECT_EQ(work().state, EndState::kAwaiting) << "nobody has answered";
+  EXPECT_EQ(work().state, EndState::kAwaiting) << "no one has answered";
   const auto state = home->home().inbox().load(first.decision);
   ASSERT_TRUE(state);
   const auto option = state->opened.question.parts.front().options.back().id;
@@ -348,14 +359,14 @@ TEST_F(Commands, RestForAPersonAndGoOnWithTheAnswer) {
   EXPECT_THAT(files.read(work_tree + "/seen", 1 << 20).value_or(""), HasSubstr("A person answered: Blue"));
 }
 
-TEST_F(Commands, FailWithAScriptThatHasNoLine) {
+TEST_F(Commands, FailIfTheScriptHasNoLineLeft) {
   script(R"({"when": {"contains": ["never"]}, "content": "x"})");
   program("model hello > said; exec sleep 600");
   const agent::WorkResult ended = work();
   EXPECT_EQ(ended.state, EndState::kModelFailed) << ended.reason;
 }
 
-TEST_F(Commands, EndOneThatMakesTheSameCallAgainAndAgain) {
+TEST_F(Commands, EndAProgramThatRepeatsTheSameCall) {
   program(std::string("for i in 1 2 3 4 5 6; do ") + R"(mcp complete_step '{"notes":"x"}' >> seen)" + "; done");
   const agent::WorkResult ended = work();
   EXPECT_THAT((std::vector{EndState::kRepeating, EndState::kAwaiting, EndState::kStepRejected}), Contains(ended.state))

@@ -10,13 +10,13 @@ namespace {
 constexpr std::size_t kHookThreads = 4;
 constexpr std::size_t kWaitingEvents = 256;
 
-// What the program would read from its input and print on its output.
+// The streams of the hook program: its input is the event, its output the response.
 class EventStreams final : public Streams {
  public:
   explicit EventStreams(std::string event) : event_(std::move(event)) {}
 
   Result<std::string> read_input(std::size_t max_bytes) override {
-    if (event_.size() > max_bytes) return fail(ErrorCode::kLimit, "the event is too long");
+    if (event_.size() > max_bytes) return fail(ErrorCode::kLimit, "the event is too large");
     return std::exchange(event_, {});
   }
   Result<std::optional<std::string>> read_line(std::size_t) override { return std::optional<std::string>(); }
@@ -46,11 +46,11 @@ HookEndpoint::HookEndpoint(net::EventLoop& loop, Bearer bearer, Answer answer)
       workers_([] { return std::make_unique<NoState>(); }, kHookThreads, kWaitingEvents) {}
 
 void HookEndpoint::handle(net::HttpRequest request, const net::ExchangePtr& exchange) {
-  if (request.path != "/hook") return refuse(exchange, 404, "There is nothing at this path");
-  if (request.method != "POST") return refuse(exchange, 405, "Only POST is answered here", {{"Allow", "POST"}});
+  if (request.path != "/hook") return refuse(exchange, 404, "Not found");
+  if (request.method != "POST") return refuse(exchange, 405, "Only POST is supported", {{"Allow", "POST"}});
   const auto token = request.count("Authorization") == 1 ? mcp::bearer_token(request) : std::nullopt;
   if (!token || !bearer_(*token)) {
-    return refuse(exchange, 401, "A bearer token is needed; signalbox serve token NAME makes one",
+    return refuse(exchange, 401, "A bearer token is required; create one with signalbox serve token NAME",
                   {{"WWW-Authenticate", R"(Bearer realm="signalbox")"}});
   }
   if (!mcp::is_json(request)) return refuse(exchange, 415, "Content-Type must be application/json");

@@ -1,9 +1,9 @@
 // `POST /hook` of a server: the events of Claude Code, for hosts that send them over HTTP.
 //
-// The body is the event, the answer what a hook program would print (nothing: an empty body). A token is needed on
-// loopback too: an event can answer a planned question, and any page or program on the machine could send one.
+// The body is the event, the response is what a hook program would print (nothing: an empty body). A token is required
+// on loopback too: an event can answer a planned question, and any page or program on the machine could send one.
 //
-// Threads: handle() on the loop's; `answer` on several others at once, which the destructor waits for.
+// Threads: handle() on the loop's thread; `answer` on several others concurrently, which the destructor waits for.
 #pragma once
 
 #include <cstdint>
@@ -25,12 +25,12 @@ class HookEndpoint {
   using Answer = std::function<std::string(std::string event)>;
   HookEndpoint(net::EventLoop& loop, Bearer bearer, Answer answer);
 
-  // Any path: those that are not its own are not found.
+  // Accepts any path; paths other than its own are 404.
   void handle(net::HttpRequest request, const net::ExchangePtr& exchange);
 
  private:
   struct NoState {};
-  // Exchanges belong to the loop's thread, so workers know them by number only.
+  // Exchanges belong to the loop's thread, so workers only know their numbers.
   using Waiting = std::map<std::uint64_t, net::ExchangePtr>;
 
   net::EventLoop& loop_;
@@ -41,7 +41,7 @@ class HookEndpoint {
   net::WorkerPool<NoState> workers_;
 };
 
-// As `signalbox-hook` answers.
+// Answers like `signalbox-hook`.
 HookEndpoint::Answer answer_as_program(const Seams& seams);
 
 }  // namespace sb::host

@@ -20,18 +20,18 @@ namespace {
 constexpr std::size_t kMcpTokenBytes = 32;
 
 constexpr std::string_view kInstructions =
-    "You work one session of a workflow here, step by step. Do exactly the step you are shown, then deliver it with "
-    "complete_step; its answer is the next step, what is missing, or that the workflow is complete.";
+    "You work on one session of a workflow, step by step. Do exactly the step you are shown, then submit it with "
+    "complete_step; its result is the next step, what is missing, or that the workflow is complete.";
 
-// The tools of the leader, over MCP.
+// The driver's tools, over MCP.
 class ProgramToolService final : public mcp::Service {
  public:
   ProgramToolService(agent::ProgramDriver& driver, const std::atomic<bool>& is_closed)
-      : leader_(driver), is_closed_(is_closed) {}
+      : driver_(driver), is_closed_(is_closed) {}
 
   Value tools() override {
     Value items = Value::array();
-    for (const agent::ToolDeclaration& tool : leader_.tools()) {
+    for (const agent::ToolDeclaration& tool : driver_.tools()) {
       items.push_back(
           Value::object({{"name", tool.name}, {"description", tool.description}, {"inputSchema", tool.input_schema}}));
     }
@@ -39,27 +39,27 @@ class ProgramToolService final : public mcp::Service {
   }
 
   mcp::HandlerResult call_tool(std::string_view name, const Value& arguments, mcp::Call& call) override {
-    leader_.note_activity();
-    const auto tools = leader_.tools();
+    driver_.note_activity();
+    const auto tools = driver_.tools();
     const bool is_known = std::ranges::any_of(tools, [&](const auto& tool) { return tool.name == name; });
     if (!is_known) {
-      return mcp::RpcError{net::rpc::kInvalidParams, fmt::format("There is no tool {} here", quote_json(name))};
+      return mcp::RpcError{net::rpc::kInvalidParams, fmt::format("Unknown tool {}", quote_json(name))};
     }
     const agent::ToolRun run{
         .should_continue = [&] { return !is_closed_ && !(call.is_cancelled && call.is_cancelled->load()); },
-        .on_output = [this](std::string_view) { leader_.note_activity(); }};
+        .on_output = [this](std::string_view) { driver_.note_activity(); }};
     const Value input = arguments.is_null() ? Value::object() : arguments;
-    const auto result = leader_.call({.id = {}, .name = std::string(name), .input = input}, run);
-    leader_.note_activity();
+    const auto result = driver_.call({.id = {}, .name = std::string(name), .input = input}, run);
+    driver_.note_activity();
     return mcp::tool_result({mcp::text_content(result.text)}, result.is_error);
   }
 
  private:
-  agent::ProgramDriver& leader_;
+  agent::ProgramDriver& driver_;
   const std::atomic<bool>& is_closed_;
 };
 
-// Before the program runs a tool of its own: nothing when it may.
+// Called before the program runs one of its own tools: nothing if it may.
 std::string answer_hook(agent::ProgramDriver& driver, const std::string& json) {
   const auto event = hook::read_event(json);
   if (!event || event->kind != hook::EventKind::kPreToolUse || !hook::is_changing_tool(event->tool)) return "";
@@ -72,10 +72,10 @@ class HostedEndpoint final : public agent::ProgramEndpoint {
  public:
   HostedEndpoint(const Seams& seams, net::HttpClient& http, agent::ProgramDriver& driver,
                  const agent::ModelSettings* upstream)
-      : seams_(seams), leader_(driver), seal_key_(seams.random.bytes(32)) {
+      : seams_(seams), driver_(driver), seal_key_(seams.random.bytes(32)) {
     mcp_token = "sbg_" + to_base32(seams.random.bytes(kMcpTokenBytes));
     const auto bearer = [this](std::string_view token) { return named(token); };
-    hook_.emplace(loop_, bearer, [this](const std::string& event) { return answer_hook(leader_, event); });
+    hook_.emplace(loop_, bearer, [this](const std::string& event) { return answer_hook(driver_, event); });
     if (upstream != nullptr) proxy_.emplace(loop_, ProxyParts{seams, http, driver, *upstream, mcp_token});
   }
 
@@ -105,9 +105,9 @@ class HostedEndpoint final : public agent::ProgramEndpoint {
   mcp::ServerParts server_parts() {
     const auto version = Value::object({{"name", "signalbox"}, {"title", "Signalbox"}, {"version", SIGNALBOX_VERSION}});
     return {.facts = {.info = version, .instructions = std::string(kInstructions)},
-            .make_service = [this] { return std::make_unique<ProgramToolService>(leader_, is_closed_); },
+            .make_service = [this] { return std::make_unique<ProgramToolService>(driver_, is_closed_); },
             .seal_key = [this] { return seal_key_; },
-            // Nobody is asked anything over this connection, so there is no state to be used twice.
+            // No one is asked anything over this connection, so there is no state that could be reused.
             .is_first_use = [](std::string_view, TimestampMs) -> Result<bool> { return false; },
             .clock = seams_.clock,
             .random = seams_.random};
@@ -130,7 +130,7 @@ class HostedEndpoint final : public agent::ProgramEndpoint {
   }
 
   Seams seams_;
-  agent::ProgramDriver& leader_;
+  agent::ProgramDriver& driver_;
   const std::string seal_key_;
   std::atomic<bool> is_closed_ = false;
   net::EventLoop loop_;

@@ -1,8 +1,8 @@
-// Leads agent programs from this process: for each one a listener on loopback with a port, a thread and a token of its
-// own, gone with the program. `/mcp` has the tools of its session and of no other; `/model` is the way to its model.
+// Hosts agent programs from this process: each gets its own loopback listener with a port, a thread and a token, closed
+// when the program ends. `/mcp` has the tools of its session only; `/model` forwards to its model.
 //
-// Nobody gets in without the token, from this machine or through a page in its browser: whoever could would work the
-// session, or spend the user's money.
+// Every request needs the token, from this machine or through a page in its browser: otherwise another program could
+// work on the session or spend the user's money.
 //
 // Threads: open() from any.
 #pragma once
@@ -15,7 +15,7 @@
 
 namespace sb::host {
 
-// All three outlive it and its places.
+// All three must outlive it and the hosts it opens.
 std::unique_ptr<agent::AgentHost> make_agent_host(const Seams& seams, net::HttpClient& http);
 
 }  // namespace sb::host

@@ -132,7 +132,7 @@ TEST_F(Host, LetsTheProgramCallTheToolsOfItsSession) {
   EXPECT_GT(driver.signs, 0);
 }
 
-TEST_F(Host, TellsWhatTheOpenStepDoesNotLetAToolOfTheProgramDo) {
+TEST_F(Host, ReportsWhatTheOpenStepDoesNotAllow) {
   open(scripted());
   EXPECT_EQ(place->hook_url, "http://127.0.0.1:" + std::to_string(port) + "/hook");
   const auto ask = [&](const std::string& event, const std::string& tool) {
@@ -151,7 +151,7 @@ TEST_F(Host, TellsWhatTheOpenStepDoesNotLetAToolOfTheProgramDo) {
   EXPECT_EQ(post("/hook", "nonsense", bearer()).body, "");
 }
 
-TEST_F(Host, LetsNobodyInWithoutTheToken) {
+TEST_F(Host, RejectsRequestsWithoutTheToken) {
   open(scripted());
   EXPECT_EQ(post("/hook", "{}", "").status, 401);
   EXPECT_EQ(post("/mcp", std::string(kCall), kCallHeaders).status, 401);
@@ -163,7 +163,7 @@ TEST_F(Host, LetsNobodyInWithoutTheToken) {
   EXPECT_EQ(driver.exchanges.size(), 0u);
 }
 
-TEST_F(Host, OfAnotherProgramTakesAnotherToken) {
+TEST_F(Host, OfAnotherProgramHasAnotherToken) {
   open(scripted());
   const std::string first = api_key();
   RecordingDriver other;
@@ -203,7 +203,7 @@ TEST_F(Host, AnswersResponsesAndChatToo) {
   EXPECT_EQ(driver.exchanges.size(), 2u);
 }
 
-TEST_F(Host, RefusesWhatTheLeaderDoesNotAllowInTheApisWords) {
+TEST_F(Host, ReportsRefusalsInTheFormatOfTheApi) {
   open(scripted());
   driver.refused = ModelError{ModelError::Kind::kBudget, {ErrorCode::kForbidden, "all 10 tokens are used", {}, {}}, {}};
   const auto answer = post("/model/v1/messages", std::string(kQuestion), api_key());
@@ -212,7 +212,7 @@ TEST_F(Host, RefusesWhatTheLeaderDoesNotAllowInTheApisWords) {
   EXPECT_EQ(driver.exchanges.size(), 0u);
 }
 
-TEST_F(Host, EndsAProgramsTurnWithoutAskingItsModel) {
+TEST_F(Host, EndsAProgramsTurnWithoutCallingItsModel) {
   open(scripted());
   driver.parting = agent::ModelReply{.content = {*parse_json(R"({"type": "text", "text": "Over."})")}};
   const auto answer = post("/model/v1/messages", std::string(kQuestion), api_key());
@@ -222,7 +222,7 @@ TEST_F(Host, EndsAProgramsTurnWithoutAskingItsModel) {
   EXPECT_EQ(driver.exchanges.size(), 0u);
 }
 
-TEST_F(Host, RefusesOtherPathsAndBadBodies) {
+TEST_F(Host, RejectsOtherPathsAndBadBodies) {
   open(scripted());
   for (const char* path : {"/model/v1/files", "/model/v1/messages/batches", "/model/v1/../v1/other", "/model", "/other",
                            "/model/http://example.org/v1/messages"}) {
@@ -236,7 +236,7 @@ TEST_F(Host, RefusesOtherPathsAndBadBodies) {
   EXPECT_EQ(driver.exchanges.size(), 0u);
 }
 
-// What stands in for a provider: notes what came and answers with a stream.
+// A fake provider: records the request and answers with a stream.
 class Provider {
  public:
   explicit Provider(std::string body, int status = 200)
@@ -269,7 +269,7 @@ constexpr const char* kStream =
     "event: message_delta\ndata: {\"type\":\"message_delta\",\"delta\":{\"stop_reason\":\"end_turn\"},\"usage\":"
     "{\"output_tokens\":9}}\n\nevent: message_stop\ndata: {\"type\":\"message_stop\"}\n\n";
 
-TEST_F(Host, PutsTheKeyInOnTheWayAndCountsWhatComesBack) {
+TEST_F(Host, AddsTheKeyAndCountsTheTokensReturned) {
   Provider provider(kStream);
   open(served(ModelSettings::Provider::kAnthropic, provider.port()));
   const auto answer = post("/model/v1/messages?beta=true", std::string(kQuestion),
@@ -292,7 +292,7 @@ TEST_F(Host, PutsTheKeyInOnTheWayAndCountsWhatComesBack) {
   EXPECT_THAT(driver.exchanges[0].request + driver.exchanges[0].reply + answer.head, Not(HasSubstr("sk-real-one")));
 }
 
-TEST_F(Host, PassesErrorsOnWithoutTheKey) {
+TEST_F(Host, PassesErrorsThroughWithoutTheKey) {
   Provider provider(R"({"error": {"message": "slow down"}})", 429);
   open(served(ModelSettings::Provider::kOpenai, provider.port()));
   const auto answer = post("/model/v1/responses", R"({"model": "m", "stream": true, "input": "x"})", bearer());
@@ -305,7 +305,7 @@ TEST_F(Host, PassesErrorsOnWithoutTheKey) {
   EXPECT_EQ(driver.exchanges[0].failure->retry_after_ms, 7'000);
 }
 
-TEST_F(Host, TellsAReplyThatIsNoneFromOne) {
+TEST_F(Host, DistinguishesErrorsFromReplies) {
   Provider fine(R"({"error": {"message": "slow down, sk-real-one", "code": 429}})");
   open(served(ModelSettings::Provider::kOpenai, fine.port()));
   const auto answer = post("/model/v1/chat/completions", R"({"model": "m", "messages": []})", bearer());
@@ -323,7 +323,7 @@ TEST_F(Host, TellsAReplyThatIsNoneFromOne) {
   EXPECT_EQ(driver.exchanges[1].usage, (agent::Usage{.input = 11, .output = 9, .cache_read = 5}));
 }
 
-TEST_F(Host, SaysThatAProviderHangs) {
+TEST_F(Host, ReportsAProviderThatHangs) {
   net::RawServer silent([](auto& peer, const auto&) { return peer.be_silent(), false; });
   driver.silence = 200;
   open(served(ModelSettings::Provider::kAnthropic, silent.port()));
@@ -332,14 +332,14 @@ TEST_F(Host, SaysThatAProviderHangs) {
   EXPECT_TRUE(driver.exchanges[0].failure->is_retryable());
 }
 
-TEST_F(Host, DoesNotSpeakAnApiTheUpstreamHasNot) {
+TEST_F(Host, RejectsAnApiTheUpstreamDoesNotSupport) {
   Provider provider(kStream);
   open(served(ModelSettings::Provider::kAnthropic, provider.port()));
   EXPECT_EQ(post("/model/v1/responses", R"({"input": "x"})", bearer()).status, 404);
   EXPECT_EQ(provider.request().path, "");
 }
 
-TEST_F(Host, SaysThatAProviderCannotBeReached) {
+TEST_F(Host, ReportsAnUnreachableProvider) {
   int gone = 0;
   {
     Provider provider(kStream);

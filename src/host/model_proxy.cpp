@@ -25,7 +25,7 @@ constexpr std::size_t kReplyBytes = 64u << 20;
 constexpr std::int64_t kWholeMs = 3'600'000;
 constexpr std::string_view kBelow = "/model";
 constexpr std::string_view kCount = "/v1/messages/count_tokens";
-constexpr std::int64_t kBytesPerToken = 4;  // of a guess
+constexpr std::int64_t kBytesPerToken = 4;  // an estimate
 constexpr JsonBounds kBounds{.bytes = net::limits::kMessageBytes, .depth = net::limits::kMessageDepth};
 
 Wire guess_wire(std::string_view path) {
@@ -49,7 +49,7 @@ net::HttpResponse answer_of(const agent::WireError& error) {
   return answer;
 }
 
-// RunSettings give an address with or without /v1.
+// The settings give an address with or without /v1.
 std::string upstream_base(const agent::ModelSettings& upstream) {
   std::string base = upstream.url;
   if (base.empty()) {
@@ -76,13 +76,13 @@ bool ModelProxy::has_token(const net::HttpRequest& request) const {
 
 void ModelProxy::handle(net::HttpRequest request, const net::ExchangePtr& exchange) {
   if (!request.path.starts_with(kBelow)) {
-    return exchange->respond({.status = 404, .headers = {{"Content-Type", "text/plain"}}, .body = "Nothing is here\n"});
+    return exchange->respond({.status = 404, .headers = {{"Content-Type", "text/plain"}}, .body = "Not found\n"});
   }
   Question question;
   question.path = request.path.substr(kBelow.size());
   question.wire = guess_wire(question.path);
   const auto refused = [&](const ModelError& error) { exchange->respond(answer_of(error_on(question.wire, error))); };
-  if (!has_token(request)) return refused(error_of(ModelError::Kind::kAuth, "this is not the key of this place"));
+  if (!has_token(request)) return refused(error_of(ModelError::Kind::kAuth, "invalid key"));
   parts_.driver.note_activity();
   if (request.method == "GET" && question.path == "/v1/models") {
     const Value model = Value::object({{"id", parts_.upstream.model}, {"object", "model"}, {"type", "model"}});
@@ -93,9 +93,7 @@ void ModelProxy::handle(net::HttpRequest request, const net::ExchangePtr& exchan
   if (request.method != "POST" || !is_known || !speaks(parts_.upstream.provider, question.wire)) {
     exchange->respond({.status = 404,
                        .headers = {{"Content-Type", "application/json"}},
-                       .body = error_on(question.wire, error_of(ModelError::Kind::kRequest,
-                                                                "this path does not lead to the model of this session"))
-                                   .body});
+                       .body = error_on(question.wire, error_of(ModelError::Kind::kRequest, "unsupported path")).body});
     return;
   }
   question.query = std::move(request.query);
@@ -109,7 +107,7 @@ void ModelProxy::handle(net::HttpRequest request, const net::ExchangePtr& exchan
       workers_.run([this, shared = std::make_shared<Question>(std::move(question))](NoState&) { work(*shared); });
   if (is_taken) return;
   waiting_->erase(number);
-  refused(error_of(ModelError::Kind::kOverloaded, "too many questions to the model are waiting"));
+  refused(error_of(ModelError::Kind::kOverloaded, "too many model requests are waiting"));
 }
 
 void ModelProxy::on_exchange(std::uint64_t number, bool is_last, std::function<void(net::HttpExchange&)> act) {
@@ -137,7 +135,7 @@ void ModelProxy::work(Question& question) {
   const auto should_continue = [&] { return !is_stopped_ && !*question.is_gone; };
   auto read = parse_json(question.body, kBounds);
   if (!read || !read->is_object()) {
-    return refuse(question, error_of(ModelError::Kind::kRequest, "the question is not a JSON object"));
+    return refuse(question, error_of(ModelError::Kind::kRequest, "the request is not a JSON object"));
   }
   question.read = std::move(*read);
   if (question.path == kCount && parts_.upstream.provider == Provider::kScripted) {
@@ -146,8 +144,7 @@ void ModelProxy::work(Question& question) {
                                      .headers = {{"Content-Type", "application/json"}},
                                      .body = to_json(Value::object({{"input_tokens", guess}}))});
   }
-  if (is_stopped_)
-    return refuse(question, error_of(ModelError::Kind::kStopped, "the session is not worked on any more"));
+  if (is_stopped_) return refuse(question, error_of(ModelError::Kind::kStopped, "the session has ended"));
   if (const auto refusal = parts_.driver.refusal(should_continue)) return refuse(question, *refusal);
   if (const auto final_reply = parts_.driver.final_reply()) {
     const auto wire_reply = agent::reply_on(question.wire, question.read, *final_reply, "farewell");
@@ -222,7 +219,7 @@ net::ClientRequest ModelProxy::upstream_request(const Question& question) const 
 void ModelProxy::forward(const Question& question, ProxiedExchange& exchange) {
   net::ClientRequest request = upstream_request(question);
   const auto key = agent::secret_of(parts_.upstream.key, parts_.seams);
-  // What the program and the log are told of it.
+  // What is reported to the program and the log.
   const auto fail_with = [&](ModelError error) {
     if (key) error.error.message = agent::without_key(std::move(error.error.message), *key);
     exchange.ms += parts_.seams.clock.now_ms();
@@ -270,7 +267,7 @@ void ModelProxy::forward(const Question& question, ProxiedExchange& exchange) {
     if (sent) exchange.reply = sent->body;
     const ModelError error = fail_with(sent ? agent::error_from_response(*sent, parts_.seams.clock.now_ms())
                                             : agent::error_from_transport(sent.error()));
-    // A stream that has begun can only break off; whoever reads it sees that its end is missing.
+    // A stream that has begun can only be cut off; its reader sees that the end is missing.
     if (has_begun) return on_exchange(question.number, true, [](net::HttpExchange&) {});
     return refuse(question, error);
   }

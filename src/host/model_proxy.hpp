@@ -1,14 +1,14 @@
-// The way from an agent program to its model: `/model/v1/…` of the program's place.
+// Forwards requests of an agent program to its model: `/model/v1/…` of the program's host.
 //
-// Takes the questions of three APIs (agent/programs/proxy_wire.hpp) and nothing else, puts the real key in, names the
-// model of the settings whatever the program named, streams the answer back, and tells the leader of every exchange.
-// The program's own headers do not pass, but for those that say how to read the question. Where the upstream model is
-// scripted, the answer is made here.
+// Accepts the requests of three APIs (agent/programs/proxy_wire.hpp) and nothing else, adds the real key, uses the
+// model of the settings whatever the program named, streams the response back, and reports every exchange to the
+// driver. The program's own headers are dropped, except those that say how to read the request. If the upstream model
+// is scripted, the response is made here.
 //
-// Refused, in the API's own words: a wrong token, other paths, a body that is no question, an exchange the leader does
-// not allow.
+// Rejected, in the format of the API: a wrong token, other paths, an invalid body, an exchange the driver does not
+// allow.
 //
-// Threads: handle() on the loop's; questions are worked on by threads of its own. The destructor waits for them; stop()
+// Threads: handle() on the loop's thread; its own threads process the requests. The destructor waits for them; stop()
 // makes that short.
 #pragma once
 
@@ -32,7 +32,7 @@ struct ProxyParts {
   net::HttpClient& http;
   agent::ProgramDriver& driver;
   agent::ModelSettings upstream;
-  std::string token;  // what the program must bring as its key
+  std::string token;  // what the program must send as its key
 };
 
 class ModelProxy {
@@ -51,7 +51,7 @@ class ModelProxy {
     std::uint64_t number = 0;  // of its exchange
     std::shared_ptr<std::atomic<bool>> is_gone = std::make_shared<std::atomic<bool>>(false);
   };
-  // Exchanges belong to the loop's thread, so the others know them by number only.
+  // Exchanges belong to the loop's thread, so the other threads only know their numbers.
   using Waiting = std::map<std::uint64_t, net::ExchangePtr>;
 
   bool has_token(const net::HttpRequest& request) const;

@@ -1,18 +1,18 @@
-// One call on its way through a handler, and what the handler gives back. The same in both eras.
+// One call on its way through a handler, and the handler's result. The same in both eras.
 //
-// A handler is written for the stateless era: it computes a result, or it says what it must know first (InputRequired)
-// and ends. ScopeFilter the answers are there it is called again from its beginning, with the same parameters, the
-// answers in `call.inputs` and its own `state`. So what it does before asking must be safe to do twice. In the
-// stateless era the client carries answers and (sealed) state back; in the sessions' era the peer plays that part: it
-// sends the requests to the client, waits at most limits::kHoldMs in all, and calls again.
+// A handler is written for the stateless era: it computes a result, or returns what it needs to know first
+// (InputRequired) and ends. When the answers are there, it is called again from the beginning, with the same
+// parameters, the answers in `call.inputs` and its own `state`. So everything it does before asking must be safe to
+// repeat. In the stateless era the client carries answers and (sealed) state back; in the session era the peer does
+// that: it sends the requests to the client, waits at most limits::kHoldMs in total, and calls again.
 //
 //   HandlerResult approve(const Value& arguments, Call& call) {
 //     const Input* answer = call.input("approval");
 //     if (answer == nullptr) return InputRequired{.requests = {{"approval", "elicitation/create", params}}, .state =
 //     …}; if (answer->kind != Input::Kind::kAnswered) return parked(); …
 //
-// An answer that comes after the call has given up waiting calls the handler once more (`is_late`); its result goes
-// nowhere, what it stores counts.
+// An answer that arrives after the call stopped waiting calls the handler once more (`is_late`); its result is
+// discarded, but what it stores counts.
 //
 // Threads: a handler runs on a worker; everything in Call may be used from there until the handler returns.
 #pragma once
@@ -34,23 +34,23 @@ namespace sb::mcp {
 
 using net::RpcError;
 
-// What the client said it can do. Flags lie: nothing may hang on one being true.
+// What the client claims to support. Claims can be wrong: nothing may hang if one is.
 struct ClientCapabilities {
   bool has_form_elicitation = false;
   bool has_url_elicitation = false;
   bool has_sampling = false;
   bool has_roots = false;
 
-  // `elicitation: {}` means forms; in 2024-11-05 and 2025-03-26 there is no elicitation whatever is said.
+  // `elicitation: {}` means forms; 2024-11-05 and 2025-03-26 have no elicitation, whatever the client claims.
   static ClientCapabilities of(const Value& capabilities, Revision revision);
 };
 
-// What came back for one request of an InputRequired.
+// The answer to one request of an InputRequired.
 struct Input {
   enum class Kind {
     kAnswered,   // `value`: the client's result, e.g. {action, content}; not checked against any schema
-    kFailed,     // the client answered with an error, or cannot be asked so: `error`
-    kUnanswered  // waited for long enough, or the call was cancelled
+    kFailed,     // the client answered with an error, or does not support the request: `error`
+    kUnanswered  // timeout, or the call was cancelled
   } kind = Kind::kAnswered;
   Value value = {};
   RpcError error = {};
@@ -64,46 +64,45 @@ struct InputRequest {
 
 struct InputRequired {
   std::vector<InputRequest> requests;
-  // Comes back as call.state. At most a few kilobytes: in the stateless era it travels through the client.
+  // Returned as call.state. At most a few kilobytes: in the stateless era it travels through the client.
   Value state = {};
-  // What the state belongs to besides the request itself, e.g. a workflow's session and a decision; sealed with it.
+  // What the state belongs to besides the request itself, e.g. a session and a decision; sealed with it.
   std::string bound_to = {};
-  // Sessions' era: called on a worker about once a second while waiting. True: no answer is needed any more, call the
+  // Session era: called on a worker about once a second while waiting. True: no answer is needed any more, call the
   // handler again with what is there.
   std::function<bool()> is_moot = {};
 };
 
-using HandlerResult =
-    std::variant<Value, InputRequired, RpcError>;  // Value: the result's own members, era's additions excluded
+using HandlerResult = std::variant<Value, InputRequired, RpcError>;  // Value: the result without the era's own members
 
 enum class LogLevel { kDebug, kInfo, kNotice, kWarning, kError, kCritical, kAlert, kEmergency };
 std::optional<LogLevel> log_level_of(std::string_view name);
 std::string_view name_of(LogLevel level);
 
-// The way out of a running handler, besides its result. All from the worker's thread; nothing blocks.
+// What a running handler can send besides its result. Call only from the worker's thread; nothing blocks.
 class CallSink {
  public:
   virtual ~CallSink() = default;
   virtual void progress(double progress, std::optional<double> total, std::string message) = 0;
   virtual void log(LogLevel level, std::string logger, Value data) = 0;
-  // HTTP: ends the stream under the call; its result waits for the client to come back for it.
+  // HTTP: closes the stream of the call; the client must reconnect for the result.
   virtual void close_stream() = 0;
 };
 
 struct Call {
   Revision revision = Revision::k2025_11_25;
   ClientCapabilities client;
-  std::string client_name;  // as it calls itself, for the record; empty where unknown
-  std::string principal;    // who is behind the connection: the bearer token's name, or "local"
+  std::string client_name;  // the client's own name, for the record; empty if unknown
+  std::string principal;    // owner of the connection: the bearer token's name, or "local"
   std::map<std::string, Input, std::less<>> inputs;
-  // As the InputRequired gave it, and nobody could change it. Null on a first call, and when a client brought answers
-  // without the state that belongs to them: a handler that gave one must not take such answers.
+  // The state from the InputRequired, protected against changes. Null on a first call, and if a client sent answers
+  // without the state that belongs to them: a handler that returned a state must not accept such answers.
   Value state;
   bool is_late = false;
   CallSink* sink = nullptr;
   std::shared_ptr<const std::atomic<bool>> is_cancelled;
 
-  // Of this machine's own user, who may read here what he likes.
+  // From this machine's own user, who may read any file here.
   bool is_local() const { return principal.empty() || principal == "local"; }
   const Input* input(std::string_view key) const {
     const auto found = inputs.find(key);

@@ -1,10 +1,10 @@
-// What a server offers, free of transports and eras: the seam between the protocol and what it is used for. Signalbox's
-// own is tools/tool_service.hpp; the conformance suite's lives with the tests.
+// What a server offers, independent of transports and eras: the interface between the protocol and its application.
+// Signalbox's own Service is tools/tool_service.hpp; the one for the conformance suite is with the tests.
 //
-// Lists are given whole; the protocol pages them. An item is what the wire shows ({name, title, description, …}); what
-// a revision does not know yet is taken off on the way (`title` before 2025-06-18, `outputSchema`, `icons` …).
+// Lists are returned whole; the protocol pages them. An item is what the wire shows ({name, title, description, …});
+// members that a revision does not support are removed later (`title` before 2025-06-18, `outputSchema`, `icons` …).
 //
-// Threads: every worker has a Service of its own; its calls come from that thread alone. Handlers must not throw.
+// Threads: every worker has its own Service, called only from that thread. Handlers must not throw.
 #pragma once
 
 #include <string>
@@ -15,10 +15,10 @@
 
 namespace sb::mcp {
 
-// The same for all workers and the whole life of the server.
+// The same for all workers during the lifetime of the server.
 struct ServerFacts {
   Value info;                     // {name, title, version, …}
-  std::string instructions = {};  // how the tools go together, for the model
+  std::string instructions = {};  // how to use the tools together, for the model
   bool has_resources = false;
   bool has_prompts = false;
   bool has_completions = false;
@@ -30,26 +30,26 @@ class Service {
   virtual ~Service() = default;
 
   virtual Value tools() = 0;  // array of {name, description, inputSchema, …}
-  // RpcError kInvalidParams for a tool there is not.
+  // RpcError kInvalidParams for an unknown tool.
   virtual HandlerResult call_tool(std::string_view name, const Value& arguments, Call& call) = 0;
 
   virtual Value resources() { return Value::array(); }
   virtual Value resource_templates() { return Value::array(); }
-  // {contents: […]}; nothing where there is none of that name (the era has its own code for that).
+  // {contents: […]}; nothing if there is none with that name (the era has its own code for that).
   virtual std::optional<HandlerResult> read_resource(const std::string& uri, Call& call);
   virtual bool has_resource(const std::string& uri) { return !uri.empty(); }
-  // Changes with what reading it would give; asked about once a second, and soon after a tool was called, for
-  // those subscribed to. "" for the lists of
-  // resources, "tools", "prompts" likewise with the names below.
+  // Changes when a read would return something else; called about once a second, and soon after a tool call, for
+  // subscribed resources. "" stands for the list of resources; "tools" and "prompts" for those lists, with the names
+  // below.
   virtual std::string fingerprint(const std::string& what) { return what; }
   static constexpr std::string_view kToolList = "list:tools", kResourceList = "list:resources",
                                     kPromptList = "list:prompts";
 
   virtual Value prompts() { return Value::array(); }
-  // {description?, messages: […]}; nothing where there is none of that name.
+  // {description?, messages: […]}; nothing if there is none with that name.
   virtual std::optional<HandlerResult> get_prompt(std::string_view name, const Value& arguments, Call& call);
-  // Values that could stand for an argument; all of them, best first. Cut to 100 by the protocol. Nothing where the
-  // reference names nothing.
+  // Possible values for an argument; all of them, best first. Cut to 100 by the protocol. Nothing if the reference
+  // names nothing.
   virtual std::optional<std::vector<std::string>> complete(const Value& reference, std::string_view argument,
                                                            std::string_view begun, const Value& context);
 };
@@ -65,7 +65,7 @@ inline std::optional<std::vector<std::string>> Service::complete(const Value&, s
   return {};
 }
 
-// The result of a tool, as every tool makes it.
+// A tool's result, in the form every tool returns it.
 Value text_content(std::string text);
 Value tool_result(std::vector<Value> content, bool is_error = false);
 // The same as text and as structuredContent.

@@ -58,7 +58,7 @@ class StdioServer {
     shut_down();
   }
 
-  // What runs may end and say so; a question that nobody can answer here any more is left to other channels.
+  // Running calls may finish and respond; a question that can no longer be answered here is left to other channels.
   void shut_down() {
     if (std::exchange(is_winding_down_, true)) return;
     peer_->end_listening();
@@ -93,9 +93,9 @@ int serve_stdio(ServerParts parts, int input, int output) {
   PeerShared shared{parts.facts, loop, *workers, states, parts.random, parts.clock, watch};
   StdioServer server(loop, shared, input, output);
   loop.run();
-  // A handler that still works would hold up the end for as long as it likes; what it stores is whole or not there.
+  // A handler that is still running could delay the exit indefinitely; what it stores is atomic.
   if (server.has_work()) std::_Exit(EXIT_SUCCESS);
-  workers.reset();  // what still looks for changes uses the rest
+  workers.reset();  // change checks still use the rest
   return EXIT_SUCCESS;
 }
 

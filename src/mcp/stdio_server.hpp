@@ -1,8 +1,8 @@
-// A Service on standard input and output: one client, one line a message.
+// A Service on standard input and output: one client, one message per line.
 //
-// Nothing but protocol goes to the output. A line that is no message is answered with its error and is not fatal. Ends
-// on end of input (after the calls that run have been answered, at most a moment), on a broken pipe, and on SIGINT,
-// SIGTERM and SIGHUP.
+// Writes only protocol messages to the output. An invalid line gets an error response and is not fatal. Ends at the end
+// of input (after running calls have been answered, within a short time), on a broken pipe, and on SIGINT, SIGTERM and
+// SIGHUP.
 #pragma once
 
 #include "mcp/peer/peer.hpp"
@@ -10,7 +10,7 @@
 
 namespace sb::mcp {
 
-// What a server is made of; see mcp/http/http_server.hpp as well.
+// The parts of a server; see also mcp/http/http_server.hpp.
 struct ServerParts {
   ServerFacts facts;
   std::function<std::unique_ptr<Service>()> make_service;  // called on each worker's thread
@@ -20,7 +20,7 @@ struct ServerParts {
   Random& random;
 };
 
-// Until the client is gone. The exit code of the process.
+// Runs until the client is gone. Returns the exit code of the process.
 int serve_stdio(ServerParts parts, int input, int output);
 
 }  // namespace sb::mcp

@@ -1,4 +1,4 @@
-// The server on two pipes: what goes in by lines, what comes out by lines, and how it ends.
+// The server on two pipes: lines in, lines out, and how it ends.
 #include "mcp/stdio_server.hpp"
 
 #include <gtest/gtest.h>
@@ -66,7 +66,7 @@ class Server {
     ::close(out_[0]);
     out_[0] = -1;
   }
-  // The next line; nothing at the end of output, or when none comes for long.
+  // The next line; nothing at the end of output or after a timeout.
   std::optional<Value> hear() {
     for (;;) {
       if (const auto end = buffer_.find('\n'); end != std::string::npos) {
@@ -114,7 +114,7 @@ TEST(StdioServer, AnswersLinesAndEndsWithItsInput) {
   EXPECT_EQ(server.wait(), 0);
 }
 
-TEST(StdioServer, AnswersWhatItWasAskedBeforeItsInputEnded) {
+TEST(StdioServer, AnswersRequestsReceivedBeforeTheEndOfInput) {
   Server server;
   server.say(kOpen);
   for (int i = 1; i <= 40; ++i)
@@ -145,7 +145,7 @@ TEST(StdioServer, ParksAQuestionWhenTheInputEnds) {
   EXPECT_EQ(server.wait(), 0);
 }
 
-TEST(StdioServer, GoesOnAfterLinesThatAreNoMessages) {
+TEST(StdioServer, ContinuesAfterInvalidLines) {
   Server server;
   for (const std::string_view line :
        {"{", "null", "[]", "\"x\"", R"({"jsonrpc":"2.0"})", "\xff\xfe", R"({"jsonrpc":"2.0","id":1}{"a":1})",
@@ -159,7 +159,7 @@ TEST(StdioServer, GoesOnAfterLinesThatAreNoMessages) {
   EXPECT_EQ(server.hear()->string_at("id"), "still");
 }
 
-TEST(StdioServer, AnswersALineThatIsTooLongAndReadsOn) {
+TEST(StdioServer, RejectsATooLongLineAndContinues) {
   Server server;
   const std::string piece(1u << 20, 'x');
   server.write("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"");
@@ -170,7 +170,7 @@ TEST(StdioServer, AnswersALineThatIsTooLongAndReadsOn) {
   EXPECT_EQ((*server.hear())["id"], Value(2));
 }
 
-TEST(StdioServer, EndsWhenNobodyReads) {
+TEST(StdioServer, EndsWhenTheReaderIsGone) {
   Server server;
   server.say(kOpen);
   server.hear();
@@ -179,7 +179,7 @@ TEST(StdioServer, EndsWhenNobodyReads) {
   EXPECT_EQ(server.wait(), 0);
 }
 
-TEST(StdioServer, AnswersWhatRunsAndEndsWellOnASignal) {
+TEST(StdioServer, FinishesRunningCallsAndExitsCleanlyOnASignal) {
   std::array<int, 2> in{}, out{};
   ASSERT_EQ(::pipe(in.data()), 0);
   ASSERT_EQ(::pipe(out.data()), 0);

@@ -1,5 +1,5 @@
-// A conversation with a Peer, for tests: a client that says lines and hears messages, a service of a few tools, time
-// that is moved by hand, and every message heard held against the protocol's own schema, where that is at hand.
+// A conversation with a Peer, for tests: a client that sends lines and receives messages, a service with a few tools, a
+// clock moved by hand, and a check of every received message against the protocol's own schema, if available.
 //
 // Threads: none; handlers run on the test's thread, inside say().
 #pragma once
@@ -30,7 +30,8 @@ inline Value json(std::string_view text) {
   return value ? *value : Value();
 }
 
-// The published schemas, two of the revisions: 2025-11-25 and 2026-07-28. Without the files nothing is checked.
+// The published schemas of two revisions: 2025-11-25 and 2026-07-28. Without the files only the JSON-RPC envelope of a
+// message is checked.
 class WireSchemas {
  public:
   static WireSchemas& shared() {
@@ -39,9 +40,9 @@ class WireSchemas {
   }
   bool is_there(Revision revision) const { return documents_.contains(revision); }
 
-  // What is wrong with a message the server sent; `method` is that of the request a response answers.
+  // What is wrong with a message from the server; `method` is that of the request a response answers.
   std::string fault(Revision revision, const Value& message, const std::string& method) {
-    if (!is_there(revision)) return {};
+    if (!is_there(revision)) return envelope_fault(message);
     std::string whole = violations(revision, definition_of(revision, message, method), message);
     const Value* result = message.find("result");
     if (!whole.empty() || result == nullptr) return whole;
@@ -53,6 +54,16 @@ class WireSchemas {
         if (documents_.at(revision)["definitions"].find(name) != nullptr) return violations(revision, name, *result);
       }
     return {};
+  }
+
+  static std::string envelope_fault(const Value& message) {
+    if (message.string_at("jsonrpc") != "2.0") return "jsonrpc is not 2.0";
+    if (message.string_at("method")) return {};
+    if (message.find("method") != nullptr) return "method is not a string";
+    const Value* error = message.find("error");
+    if ((message.find("result") != nullptr) == (error != nullptr)) return "neither a result nor an error, or both";
+    if (error == nullptr) return message["id"].is_null() ? "a result without an id" : "";
+    return (*error)["code"].is_integer() && error->string_at("message") ? "" : "an error without a code or message";
   }
 
  private:
@@ -68,7 +79,7 @@ class WireSchemas {
     }
   }
 
-  // Our validator knows draft-07: the same under other names, as far as these schemas go.
+  // Our validator supports draft-07: equivalent for these schemas, under other names.
   static Value as_draft_07(const Value& part) {
     if (part.is_array()) {
       Value items = Value::array();
@@ -126,7 +137,7 @@ class WireSchemas {
   std::map<std::pair<Revision, std::string>, std::unique_ptr<workflow::JsonSchema>> compiled_;
 };
 
-// What the tests say a tool does.
+// What tools do, defined by the tests.
 class ScriptedService final : public Service {
  public:
   using Tool = std::function<HandlerResult(const Value& arguments, Call& call)>;
@@ -135,7 +146,7 @@ class ScriptedService final : public Service {
     std::map<std::string, std::string, std::less<>> resources;  // URI to text
     std::map<std::string, Tool, std::less<>> prompts;
     std::map<std::string, std::string, std::less<>> fingerprints;
-    std::size_t fillers = 0;  // further tools, to fill pages
+    std::size_t fillers = 0;  // additional tools, to fill pages
     std::atomic<int> calls = 0;
   };
   explicit ScriptedService(std::shared_ptr<Script> script) : script_(std::move(script)) {}
@@ -210,7 +221,7 @@ class PeerFixture {
     scheduler.run_posted();
   }
 
-  // A line from the client, and all that follows from it without time going by.
+  // Sends a line from the client and processes everything that follows from it without time passing.
   void say_line(std::string_view line) {
     note_requests(line);
     peer->receive(net::read_rpc(line), path);
@@ -221,9 +232,9 @@ class PeerFixture {
     clock.sleep_ms(duration_ms);
     scheduler.advance_ms(duration_ms);
   }
-  // What was heard since the last time.
+  // Messages received since the last call.
   std::vector<Value> heard() { return std::exchange(heard_, {}); }
-  // The same where it is one message.
+  // The same, expecting exactly one message.
   Value one() {
     const std::vector<Value> all = heard();
     EXPECT_EQ(all.size(), 1u) << (all.empty() ? "" : to_json(all.back()));
@@ -247,7 +258,7 @@ class PeerFixture {
     return net::rpc_request(std::move(id), "tools/call",
                             Value::object({{"name", tool}, {"arguments", std::move(arguments)}}));
   }
-  // The same request as the stateless era makes it.
+  // The same request in the form of the stateless era.
   static Value stateless(Value request, std::string_view capabilities = R"({"elicitation":{}})") {
     Value params = request["params"].is_object() ? request["params"] : Value::object();
     Value meta = params["_meta"].is_object() ? params["_meta"] : Value::object();
@@ -311,7 +322,7 @@ class PeerFixture {
   std::map<std::string, std::pair<std::string, bool>> requests_;  // by id: method, whether stateless
 };
 
-// Asks for a name, then says the greeting; what a call is parked with when nobody answers.
+// Asks for a name, then returns the greeting; a call without an answer is parked.
 inline HandlerResult greet(const Value& arguments, Call& call) {
   const Input* name = call.input("name");
   if (name == nullptr)

@@ -38,7 +38,7 @@ std::optional<CurlLibrary> load() {
 }  // namespace
 
 const CurlLibrary* curl_library() {
-  // A library is loaded for the process as a whole, so this belongs to it and not to a client.
+  // A library is loaded for the whole process, so the handle belongs to the process and not to a client.
   static const std::optional<CurlLibrary> loaded = load();
   return loaded ? &*loaded : nullptr;
 }

@@ -1,5 +1,4 @@
-// The functions of libcurl that are used, from a library that is loaded when it is first asked for. Internal to
-// net/http_client.
+// The libcurl functions we use. The library is loaded on first use. Internal to net/http_client.
 #pragma once
 
 #define CURL_DISABLE_TYPECHECK
@@ -25,7 +24,7 @@ struct CurlLibrary {
   decltype(&curl_multi_cleanup) multi_cleanup;
 };
 
-// Null when it is not on this machine. Stays loaded. Thread-safe.
+// Null if libcurl is not installed. Stays loaded. Thread-safe.
 const CurlLibrary* curl_library();
 
 }  // namespace sb::net

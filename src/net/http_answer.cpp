@@ -53,7 +53,7 @@ std::string_view reason_of(int status) {
   return found == kReasons.end() ? "" : found->second;
 }
 
-// These are ours to say.
+// We set these headers ourselves.
 bool is_framing(std::string_view name) {
   return equals_ignoring_case(name, "content-length") || equals_ignoring_case(name, "transfer-encoding") ||
          equals_ignoring_case(name, "connection");

@@ -1,6 +1,6 @@
-// An HTTP answer as bytes. Pure. Internal to net/http_connection.
+// Serializes an HTTP response. Pure. Internal to net/http_connection.
 //
-// Headers come from handlers, which may have echoed what a client sent: a line break in one is written as a space.
+// Headers come from handlers, which may have echoed client input: a line break in a header is written as a space.
 #pragma once
 
 #include <string>
@@ -13,15 +13,15 @@ namespace sb::net {
 struct ResponseFraming {
   bool is_http_11 = true;
   bool is_head_request = false;
-  bool is_keep_alive = true;  // the connection, for a next request
+  bool is_keep_alive = true;  // whether the connection stays open for another request
 };
 
 std::string response_text(HttpResponse answer, const ResponseFraming& shape);
-// A body in pieces: chunks, or for HTTP/1.0 until the connection ends.
+// A body in pieces: chunked, or for HTTP/1.0 until the connection closes.
 std::string stream_head(int status, const Headers& headers, const ResponseFraming& shape);
 void append_piece(std::string& out, std::string_view piece, const ResponseFraming& shape);
 std::string_view stream_end(const ResponseFraming& shape);
-// Whether the handler asked for the connection to end.
+// Whether the handler asked to close the connection.
 bool wants_close(const Headers& headers);
 
 }  // namespace sb::net

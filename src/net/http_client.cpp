@@ -20,10 +20,10 @@ namespace {
 using Kind = ClientFailure::Kind;
 using Instant = std::chrono::steady_clock::time_point;
 
-constexpr std::size_t kKeptLines = 8;       // handles with their connections, for the next requests
+constexpr std::size_t kKeptLines = 8;       // idle handles and their connections, kept for later requests
 constexpr long kConnectionAgeSeconds = 50;  // servers close theirs after a minute or so
 constexpr int kPollMs = 50;
-constexpr std::int64_t kLookMs = 150;  // between looks whether to go on
+constexpr std::int64_t kLookMs = 150;  // between calls of should_continue
 
 std::unexpected<ClientFailure> failure(Kind kind, ErrorCode code, std::string message, std::string remedy = {}) {
   Error error{code, std::move(message), std::move(remedy), {}};
@@ -40,9 +40,9 @@ bool has_control(std::string_view text) {
                              [](char c) { return (static_cast<unsigned char>(c) < 0x20 && c != '\t') || c == 0x7f; });
 }
 
-// Of a URL: what may be told of it, and whether it leads to this machine.
+// Parts of a URL: what error messages may show, and whether it names this machine.
 struct Target {
-  std::string place;  // host:port, as given
+  std::string place;  // host:port, as written
   bool is_loopback = false;
 };
 
@@ -67,26 +67,27 @@ std::expected<Target, ClientFailure> checked(const ClientRequest& request) {
   const auto refused = [](std::string message) {
     return failure(Kind::kRequest, ErrorCode::kInvalid, std::move(message));
   };
-  if (!is_token(request.method)) return refused("The method of a request is no word");
+  if (!is_token(request.method)) return refused("Invalid request method");
   for (const auto& [name, value] : request.headers) {
-    if (!is_token(name)) return refused("A header of a request has a name that is none");
-    if (has_control(value)) return refused(fmt::format("The header {} has a line break or a control character", name));
+    if (!is_token(name)) return refused("Invalid request header name");
+    if (has_control(value))
+      return refused(fmt::format("The header {} contains a line break or a control character", name));
   }
   auto target = target_of(request.url);
-  if (!target) return refused("The address is no http or https URL, or it has spaces, line breaks or a password in it");
+  if (!target) return refused("Not an http or https URL, or it contains spaces, line breaks or a password");
   return std::move(*target);
 }
 
-// One transfer, as the callbacks see it.
+// State of one transfer, shared with the callbacks.
 struct Transfer {
   const ClientRequest& request;
   ClientResponse answer = {};
-  std::size_t sent = 0;      // of the body
-  std::size_t received = 0;  // of the answer's body
+  std::size_t sent = 0;      // of the request body
+  std::size_t received = 0;  // of the response body
   std::size_t header_bytes = 0;
   curl_off_t uploaded = 0;
   bool has_headers = false;
-  std::optional<Kind> broken = {};  // why we broke off
+  std::optional<Kind> broken = {};  // why we aborted
   Instant last_byte = std::chrono::steady_clock::now();
 
   void touch() { last_byte = std::chrono::steady_clock::now(); }
@@ -160,7 +161,7 @@ int on_progress(void* self, curl_off_t, curl_off_t, curl_off_t, curl_off_t uploa
   return 0;
 }
 
-// The headers as libcurl takes them, with those it would add by itself turned off.
+// The headers for libcurl; headers that it would add by itself are disabled.
 class HeaderList {
  public:
   HeaderList(const CurlLibrary& curl, const ClientRequest& request) : curl_(curl) {
@@ -184,7 +185,7 @@ class HeaderList {
   curl_slist* list_ = nullptr;
 };
 
-// A handle for one transfer at a time, and the connections it keeps.
+// A handle for one transfer at a time, with its kept connections.
 struct Line {
   const CurlLibrary& curl;
   CURLM* multi;
@@ -220,8 +221,9 @@ void set_up(Line& line, const ClientRequest& request, const Target& target, cons
   if (request.method == "HEAD") {
     set(CURLOPT_NOBODY, 1L);
   } else if (request.method != "GET" || !request.body.empty()) {
-    // The body is read piece by piece and cannot be rewound. So libcurl cannot send it a second time by itself when a
-    // kept connection dies, which it would also do for what must not be done twice. Without a body that does not hold.
+    // The body is read piece by piece and cannot be rewound, so libcurl cannot resend it by itself when a kept
+    // connection dies; it would do so even for requests that must not run twice. A request without a body needs a fresh
+    // connection to get the same guarantee.
     set(CURLOPT_POST, 1L);
     set(CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(request.body.size()));
     set(CURLOPT_READFUNCTION, &on_read);
@@ -231,7 +233,7 @@ void set_up(Line& line, const ClientRequest& request, const Target& target, cons
   }
 }
 
-// Until the transfer is over, or somebody or we say that it is.
+// Runs until the transfer ends, the caller cancels, or a limit is exceeded.
 CURLcode run(Line& line, Transfer& transfer) {
   const ClientRequest& request = transfer.request;
   line.curl.multi_add_handle(line.multi, line.easy);
@@ -266,12 +268,12 @@ CURLcode run(Line& line, Transfer& transfer) {
 std::unexpected<ClientFailure> broken_off(Kind kind, const Target& target, const ClientRequest& request) {
   switch (kind) {
     case Kind::kTooLarge:
-      return failure(kind, ErrorCode::kLimit, fmt::format("The answer of {} is larger than is taken", target.place));
+      return failure(kind, ErrorCode::kLimit, fmt::format("The response from {} is too large", target.place));
     case Kind::kStopped:
-      return failure(kind, ErrorCode::kUnavailable, fmt::format("The request to {} was broken off", target.place));
+      return failure(kind, ErrorCode::kUnavailable, fmt::format("The request to {} was cancelled", target.place));
     default:
       return failure(Kind::kTimeout, ErrorCode::kUnavailable,
-                     fmt::format("{} has said nothing for {} ms", target.place, request.idle_ms));
+                     fmt::format("{} sent no data for {} ms", target.place, request.idle_ms));
   }
 }
 
@@ -280,19 +282,17 @@ std::unexpected<ClientFailure> failed(CURLcode code, Line& line, const Transfer&
   line.curl.easy_getinfo(line.easy, CURLINFO_REQUEST_SIZE, &request_bytes);
   const std::string why = line.curl.easy_strerror(code);
   if (request_bytes == 0 && (code == CURLE_URL_MALFORMAT || code == CURLE_UNSUPPORTED_PROTOCOL)) {
-    return failure(Kind::kRequest, ErrorCode::kInvalid,
-                   fmt::format("The address of {} is no URL: {}", target.place, why));
+    return failure(Kind::kRequest, ErrorCode::kInvalid, fmt::format("Invalid URL for {}: {}", target.place, why));
   }
   if (request_bytes == 0) {
-    return failure(Kind::kUnreachable, ErrorCode::kUnavailable,
-                   fmt::format("{} cannot be reached: {}", target.place, why));
+    return failure(Kind::kUnreachable, ErrorCode::kUnavailable, fmt::format("Cannot reach {}: {}", target.place, why));
   }
   if (code == CURLE_OPERATION_TIMEDOUT) {
     return failure(Kind::kTimeout, ErrorCode::kUnavailable,
-                   fmt::format("{} did not answer within {} ms", target.place, transfer.request.total_ms));
+                   fmt::format("{} did not respond within {} ms", target.place, transfer.request.total_ms));
   }
   return failure(Kind::kLost, ErrorCode::kUnavailable,
-                 fmt::format("The connection to {} ended before the answer was whole: {}", target.place, why));
+                 fmt::format("The connection to {} ended before the response was complete: {}", target.place, why));
 }
 
 class CurlClient final : public HttpClient {
@@ -302,7 +302,7 @@ class CurlClient final : public HttpClient {
     if (!target) return std::unexpected(std::move(target).error());
     const CurlLibrary* curl = curl_library();
     if (!curl) {
-      return failure(Kind::kUnreachable, ErrorCode::kUnsupported, "The library libcurl.so.4 is not on this machine",
+      return failure(Kind::kUnreachable, ErrorCode::kUnsupported, "The library libcurl.so.4 is not installed",
                      "Install libcurl4");
     }
     std::unique_ptr<Line> line = take_line(*curl);

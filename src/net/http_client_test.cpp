@@ -18,18 +18,18 @@ using Kind = ClientFailure::Kind;
 
 class HttpClientTest : public testing::Test {
  protected:
-  std::string told(const HttpResult& sent) {
+  std::string error_text(const HttpResult& sent) {
     return sent ? "answered " + std::to_string(sent->status) : sent.error().error.to_string();
   }
   std::unique_ptr<HttpClient> client = make_http_client();
 };
 
-TEST_F(HttpClientTest, SendsARequestAndGathersItsAnswer) {
+TEST_F(HttpClientTest, SendsARequestAndCollectsTheResponse) {
   TestServer server({}, echo);
   const std::string url = "http://127.0.0.1:" + std::to_string(server.port()) + "/a%20b?c=d";
   const HttpResult sent =
       client->send({.method = "POST", .url = url, .headers = {{"X-One", "1"}, {"X-None", ""}}, .body = "hello"});
-  ASSERT_TRUE(sent) << told(sent);
+  ASSERT_TRUE(sent) << error_text(sent);
   EXPECT_EQ(sent->status, 200);
   EXPECT_EQ(sent->header("content-type"), "text/plain");
   EXPECT_TRUE(sent->body.starts_with("POST [/a b] [c=d]")) << sent->body;
@@ -38,7 +38,7 @@ TEST_F(HttpClientTest, SendsARequestAndGathersItsAnswer) {
   EXPECT_FALSE(sent->body.contains("Content-Type=")) << sent->body;
 }
 
-TEST_F(HttpClientTest, KnowsTheMethods) {
+TEST_F(HttpClientTest, SupportsAllMethods) {
   RawServer server([](auto& peer, const auto& request) {
     const bool is_head = request.head.starts_with("HEAD");
     return peer.put("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n" + std::string(is_head ? "" : "ok"));
@@ -47,7 +47,7 @@ TEST_F(HttpClientTest, KnowsTheMethods) {
     for (const char* body : {"", "x"}) {
       if (*body && std::string_view(method) == "HEAD") continue;
       const HttpResult sent = client->send({.method = method, .url = server.url(), .body = body});
-      ASSERT_TRUE(sent) << method << told(sent);
+      ASSERT_TRUE(sent) << method << error_text(sent);
       const auto last = server.requests().back();
       EXPECT_TRUE(last.head.starts_with(std::string(method) + " / HTTP/1.1\r\n")) << last.head;
       EXPECT_EQ(last.body, body) << last.head;
@@ -59,11 +59,11 @@ TEST_F(HttpClientTest, SendsALargeBodyWhole) {
   RawServer server(
       [](auto& peer, const auto& request) { return peer.answer(200, std::to_string(request.body.size())); });
   const HttpResult sent = client->send({.method = "POST", .url = server.url(), .body = std::string(9u << 20, 'x')});
-  ASSERT_TRUE(sent) << told(sent);
+  ASSERT_TRUE(sent) << error_text(sent);
   EXPECT_EQ(sent->body, std::to_string(9u << 20));
 }
 
-TEST_F(HttpClientTest, HandsOutPiecesAsTheyCome) {
+TEST_F(HttpClientTest, StreamsPiecesAsTheyArrive) {
   std::promise<void> first_seen;
   RawServer server([&](auto& peer, const auto&) {
     peer.put("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nfirst\r\n");
@@ -76,15 +76,15 @@ TEST_F(HttpClientTest, HandsOutPiecesAsTheyCome) {
                                           pieces.emplace_back(piece);
                                           return true;
                                         }});
-  ASSERT_TRUE(sent) << told(sent);
+  ASSERT_TRUE(sent) << error_text(sent);
   EXPECT_EQ(pieces, (std::vector<std::string>{"first", "second"}));
   EXPECT_EQ(sent->body, "");
 }
 
-TEST_F(HttpClientTest, GathersTheBodyOfARefusalEvenWhenPiecesAreWanted) {
+TEST_F(HttpClientTest, CollectsTheBodyOfAnErrorEvenWhenStreaming) {
   RawServer server([](auto& peer, const auto&) { return peer.answer(429, "slow down", "Retry-After: 7\r\n"); });
   const HttpResult sent = client->send({.url = server.url(), .on_piece = [](auto) -> bool { throw "never"; }});
-  ASSERT_TRUE(sent) << told(sent);
+  ASSERT_TRUE(sent) << error_text(sent);
   EXPECT_EQ(sent->status, 429);
   EXPECT_EQ(sent->body, "slow down");
   EXPECT_EQ(sent->header("retry-after"), "7");
@@ -96,29 +96,29 @@ TEST_F(HttpClientTest, KeepsAConnectionForTheNextRequest) {
   EXPECT_EQ(server.connections(), 1);
 }
 
-TEST_F(HttpClientTest, NeverSendsTwiceWhatMayHaveBeenActedOn) {
+TEST_F(HttpClientTest, NeverResendsARequestThatMayHaveTakenEffect) {
   for (const char* body : {"", "y"}) {
-    // The second request comes, over the kept connection or not, and is not answered.
+    // The second request arrives, over the kept connection or not, and gets no response.
     RawServer server([](auto& peer, const auto& request) { return request.number == 1 && peer.answer(200, "ok"); });
     ASSERT_TRUE(client->send({.method = "POST", .url = server.url(), .body = "x"}));
     const HttpResult sent = client->send({.method = "DELETE", .url = server.url(), .body = body});
     ASSERT_FALSE(sent);
-    EXPECT_EQ(sent.error().kind, Kind::kLost) << told(sent);
+    EXPECT_EQ(sent.error().kind, Kind::kLost) << error_text(sent);
     EXPECT_EQ(server.requests().size(), 2u) << body;
   }
 }
 
-TEST_F(HttpClientTest, FollowsNoRedirect) {
+TEST_F(HttpClientTest, DoesNotFollowRedirects) {
   RawServer elsewhere([](auto& peer, const auto&) { return peer.answer(200, "stolen"); });
   RawServer server(
       [&](auto& peer, const auto&) { return peer.answer(302, "", "Location: " + elsewhere.url() + "\r\n"); });
   const HttpResult sent = client->send({.url = server.url(), .headers = {{"Authorization", "Bearer secret"}}});
-  ASSERT_TRUE(sent) << told(sent);
+  ASSERT_TRUE(sent) << error_text(sent);
   EXPECT_EQ(sent->status, 302);
   EXPECT_EQ(elsewhere.connections(), 0);
 }
 
-TEST_F(HttpClientTest, SaysThatNobodyIsThere) {
+TEST_F(HttpClientTest, ReportsAnUnreachableServer) {
   int port = 0;
   {
     RawServer gone([](auto&, const auto&) { return false; });
@@ -127,22 +127,22 @@ TEST_F(HttpClientTest, SaysThatNobodyIsThere) {
   const HttpResult sent = client->send({.url = "http://127.0.0.1:" + std::to_string(port) + "/?key=secret"});
   ASSERT_FALSE(sent);
   EXPECT_EQ(sent.error().kind, Kind::kUnreachable);
-  EXPECT_TRUE(sent.error().error.message.contains("127.0.0.1")) << told(sent);
-  EXPECT_FALSE(told(sent).contains("secret"));
+  EXPECT_TRUE(sent.error().error.message.contains("127.0.0.1")) << error_text(sent);
+  EXPECT_FALSE(error_text(sent).contains("secret"));
   const HttpResult unknown = client->send({.url = "http://no-such-host.invalid/"});
   ASSERT_FALSE(unknown);
-  EXPECT_EQ(unknown.error().kind, Kind::kUnreachable) << told(unknown);
+  EXPECT_EQ(unknown.error().kind, Kind::kUnreachable) << error_text(unknown);
 }
 
-TEST_F(HttpClientTest, SpeaksNoTlsWithAServerThatHasNone) {
+TEST_F(HttpClientTest, FailsTlsWithAPlainTextServer) {
   RawServer server([](auto& peer, const auto&) { return peer.answer(200, "plain"); });
   const HttpResult sent =
       client->send({.url = "https://127.0.0.1:" + std::to_string(server.port()) + "/", .total_ms = 500});
   ASSERT_FALSE(sent);
-  EXPECT_EQ(sent.error().kind, Kind::kUnreachable) << told(sent);
+  EXPECT_EQ(sent.error().kind, Kind::kUnreachable) << error_text(sent);
 }
 
-// A TLS server with a certificate that nobody vouches for, by the openssl program.
+// A TLS server with an untrusted certificate, run by the openssl program.
 class SelfSigned {
  public:
   explicit SelfSigned(int port) {
@@ -175,26 +175,26 @@ class SelfSigned {
   bool is_there_ = false;
 };
 
-TEST_F(HttpClientTest, TrustsNoCertificateThatNobodyVouchesFor) {
+TEST_F(HttpClientTest, RejectsUntrustedCertificates) {
   int port = 0;
   {
     RawServer free_port([](auto&, const auto&) { return false; });
     port = free_port.port();
   }
   const SelfSigned server(port);
-  if (!server.is_there()) GTEST_SKIP() << "the openssl program is not here";
+  if (!server.is_there()) GTEST_SKIP() << "the openssl program is not installed";
   const std::string url = "https://localhost:" + std::to_string(port) + "/";
   HttpResult sent = client->send({.url = url});
-  for (int i = 0; i < 200 && !sent && told(sent).contains("connect"); ++i) {  // until it listens
+  for (int i = 0; i < 200 && !sent && error_text(sent).contains("connect"); ++i) {  // until it listens
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
     sent = client->send({.url = url, .headers = {{"Authorization", "Bearer secret"}}});
   }
   ASSERT_FALSE(sent) << "answered " << sent->status;
   EXPECT_EQ(sent.error().kind, Kind::kUnreachable);
-  EXPECT_TRUE(told(sent).contains("certificate")) << told(sent);
+  EXPECT_TRUE(error_text(sent).contains("certificate")) << error_text(sent);
 }
 
-TEST_F(HttpClientTest, GivesUpOnAServerThatIsSilent) {
+TEST_F(HttpClientTest, TimesOutOnASilentServer) {
   RawServer server([](auto& peer, const auto& request) {
     if (request.number == 2) peer.put("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf");
     return peer.be_silent(), false;
@@ -202,11 +202,11 @@ TEST_F(HttpClientTest, GivesUpOnAServerThatIsSilent) {
   for (int i = 0; i < 2; ++i) {
     const HttpResult sent = client->send({.url = server.url(), .idle_ms = 200});
     ASSERT_FALSE(sent);
-    EXPECT_EQ(sent.error().kind, Kind::kTimeout) << told(sent);
+    EXPECT_EQ(sent.error().kind, Kind::kTimeout) << error_text(sent);
   }
 }
 
-TEST_F(HttpClientTest, GivesUpOnAServerThatDripsForever) {
+TEST_F(HttpClientTest, TimesOutOnAServerThatDripsForever) {
   RawServer server([](auto& peer, const auto&) {
     peer.put("HTTP/1.1 200 OK\r\nContent-Length: 999999\r\n\r\n");
     while (peer.put("x")) std::this_thread::sleep_for(std::chrono::milliseconds(20));
@@ -214,10 +214,10 @@ TEST_F(HttpClientTest, GivesUpOnAServerThatDripsForever) {
   });
   const HttpResult sent = client->send({.url = server.url(), .idle_ms = 60'000, .total_ms = 400});
   ASSERT_FALSE(sent);
-  EXPECT_EQ(sent.error().kind, Kind::kTimeout) << told(sent);
+  EXPECT_EQ(sent.error().kind, Kind::kTimeout) << error_text(sent);
 }
 
-TEST_F(HttpClientTest, TellsACutAnswerFromAWholeOne) {
+TEST_F(HttpClientTest, DetectsTruncatedResponses) {
   for (const bool is_reset : {false, true}) {
     for (const char* part : {"", "HTTP/1.1 200 O", "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf",
                              "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nfirst\r\n"}) {
@@ -228,28 +228,28 @@ TEST_F(HttpClientTest, TellsACutAnswerFromAWholeOne) {
       });
       const HttpResult sent = client->send({.method = "POST", .url = server.url(), .body = "x"});
       ASSERT_FALSE(sent) << part;
-      EXPECT_EQ(sent.error().kind, Kind::kLost) << part << told(sent);
+      EXPECT_EQ(sent.error().kind, Kind::kLost) << part << error_text(sent);
       EXPECT_TRUE(sent.error().error.is_retryable);
     }
   }
 }
 
-TEST_F(HttpClientTest, TakesAnAnswerUpToTheLimitAndNotOneByteMore) {
+TEST_F(HttpClientTest, AcceptsAResponseUpToTheLimitAndNotOneByteMore) {
   RawServer server([](auto& peer, const auto& request) {
     return peer.answer(request.head.contains("/bad") ? 500 : 200,
                        std::string(request.head.contains("more") ? 1001 : 1000, 'x'));
   });
   for (const char* path : {"/", "/bad"}) {
     const HttpResult whole = client->send({.url = server.url(path), .max_bytes = 1000});
-    ASSERT_TRUE(whole) << told(whole);
+    ASSERT_TRUE(whole) << error_text(whole);
     EXPECT_EQ(whole->body.size(), 1000u);
     const HttpResult larger = client->send({.url = server.url(std::string(path) + "more"), .max_bytes = 1000});
     ASSERT_FALSE(larger);
-    EXPECT_EQ(larger.error().kind, Kind::kTooLarge) << told(larger);
+    EXPECT_EQ(larger.error().kind, Kind::kTooLarge) << error_text(larger);
   }
 }
 
-TEST_F(HttpClientTest, TakesEndlessBodiesAndHeadersNoFurtherThanTheLimit) {
+TEST_F(HttpClientTest, StopsAtTheLimitOfEndlessBodiesAndHeaders) {
   RawServer server([](auto& peer, const auto& request) {
     peer.put("HTTP/1.1 200 OK\r\n");
     if (request.head.contains("/body")) peer.put("Transfer-Encoding: chunked\r\n\r\n");
@@ -262,11 +262,11 @@ TEST_F(HttpClientTest, TakesEndlessBodiesAndHeadersNoFurtherThanTheLimit) {
   for (const char* path : {"/body", "/headers"}) {
     const HttpResult sent = client->send({.url = server.url(path), .max_bytes = 1u << 20});
     ASSERT_FALSE(sent);
-    EXPECT_EQ(sent.error().kind, Kind::kTooLarge) << path << told(sent);
+    EXPECT_EQ(sent.error().kind, Kind::kTooLarge) << path << error_text(sent);
   }
 }
 
-TEST_F(HttpClientTest, TakesHeadersUpToTheLimit) {
+TEST_F(HttpClientTest, AcceptsHeadersUpToTheLimit) {
   RawServer server([](auto& peer, const auto& request) {
     const std::string start = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n";
     std::size_t left = limits::kResponseHeaderBytes - start.size() - 2 + (request.head.contains("more") ? 1 : 0);
@@ -276,41 +276,41 @@ TEST_F(HttpClientTest, TakesHeadersUpToTheLimit) {
     return peer.put(all);
   });
   const HttpResult whole = client->send({.url = server.url()});
-  EXPECT_TRUE(whole) << told(whole);
+  EXPECT_TRUE(whole) << error_text(whole);
   const HttpResult more = client->send({.url = server.url("/more")});
   ASSERT_FALSE(more);
-  EXPECT_EQ(more.error().kind, Kind::kTooLarge) << told(more);
+  EXPECT_EQ(more.error().kind, Kind::kTooLarge) << error_text(more);
 }
 
-TEST_F(HttpClientTest, IsNotFooledByWhatIsNoHttp) {
+TEST_F(HttpClientTest, RejectsResponsesThatAreNotHttp) {
   for (const char* bytes : {"hello\r\n\r\n", "SSH-2.0-x\r\n", "\r\n\r\n\r\n", "HTTP/9.9 999\r\n\r\n",
                             "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nZZZ\r\n",
                             "HTTP/1.1 200 OK\r\nContent-Length: -5\r\n\r\n"}) {
     RawServer server([&](auto& peer, const auto&) { return peer.put(bytes), false; });
     const HttpResult sent = client->send({.url = server.url()});
     ASSERT_FALSE(sent) << bytes << sent->status << sent->body;
-    EXPECT_EQ(sent.error().kind, Kind::kLost) << bytes << told(sent);
+    EXPECT_EQ(sent.error().kind, Kind::kLost) << bytes << error_text(sent);
   }
 }
 
-TEST_F(HttpClientTest, PassesOverInterimAnswers) {
+TEST_F(HttpClientTest, SkipsInterimResponses) {
   RawServer server([](auto& peer, const auto&) {
     return peer.put(
         "HTTP/1.1 103 Early\r\nX-A: early\r\n\r\nHTTP/1.1 201 Made\r\nX-A: late\r\nContent-Length: 2\r\n\r\nok");
   });
   const HttpResult sent = client->send({.url = server.url()});
-  ASSERT_TRUE(sent) << told(sent);
+  ASSERT_TRUE(sent) << error_text(sent);
   EXPECT_EQ(sent->status, 201);
   EXPECT_EQ(sent->header("x-a"), "late");
   EXPECT_EQ(sent->body, "ok");
 }
 
-TEST_F(HttpClientTest, RefusesRequestsThatSmuggle) {
+TEST_F(HttpClientTest, RejectsRequestsThatSmuggle) {
   RawServer server([](auto& peer, const auto&) { return peer.answer(200, "ok"); });
   const auto kind = [&](ClientRequest request) {
     const HttpResult sent = client->send(request);
     EXPECT_FALSE(sent);
-    EXPECT_FALSE(told(sent).contains("secret")) << told(sent);
+    EXPECT_FALSE(error_text(sent).contains("secret")) << error_text(sent);
     return sent ? Kind::kLost : sent.error().kind;
   };
   EXPECT_EQ(kind({.url = server.url(), .headers = {{"X", "a\r\nY: secret"}}}), Kind::kRequest);
@@ -329,7 +329,7 @@ TEST_F(HttpClientTest, RefusesRequestsThatSmuggle) {
   EXPECT_EQ(server.connections(), 0);
 }
 
-TEST_F(HttpClientTest, BreaksOffWhenTold) {
+TEST_F(HttpClientTest, AbortsWhenTheCallerCancels) {
   RawServer server([](auto& peer, const auto& request) {
     if (request.head.contains("/pieces")) {
       peer.put("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n");
@@ -341,22 +341,22 @@ TEST_F(HttpClientTest, BreaksOffWhenTold) {
   int looks = 0;
   const HttpResult silent = client->send({.url = server.url(), .should_continue = [&] { return ++looks < 3; }});
   ASSERT_FALSE(silent);
-  EXPECT_EQ(silent.error().kind, Kind::kStopped) << told(silent);
+  EXPECT_EQ(silent.error().kind, Kind::kStopped) << error_text(silent);
   EXPECT_EQ(looks, 3);
   int pieces = 0;
   const HttpResult flood = client->send({.url = server.url("/pieces"), .on_piece = [&](auto) { return ++pieces < 2; }});
   ASSERT_FALSE(flood);
-  EXPECT_EQ(flood.error().kind, Kind::kStopped) << told(flood);
+  EXPECT_EQ(flood.error().kind, Kind::kStopped) << error_text(flood);
   EXPECT_EQ(pieces, 2);
   const HttpResult looked = client->send({.url = server.url("/pieces"),
                                           .max_bytes = std::size_t{1} << 40,
                                           .on_piece = [](auto) { return true; },
                                           .should_continue = [] { return false; }});
   ASSERT_FALSE(looked);
-  EXPECT_EQ(looked.error().kind, Kind::kStopped) << told(looked);
+  EXPECT_EQ(looked.error().kind, Kind::kStopped) << error_text(looked);
 }
 
-TEST_F(HttpClientTest, ServesManyThreadsAtOnce) {
+TEST_F(HttpClientTest, ServesManyThreadsConcurrently) {
   RawServer server([](auto& peer, const auto& request) { return peer.answer(200, request.body); });
   std::vector<std::thread> threads;
   std::atomic<int> right = 0;
@@ -373,16 +373,16 @@ TEST_F(HttpClientTest, ServesManyThreadsAtOnce) {
   EXPECT_EQ(right, 240);
 }
 
-TEST_F(HttpClientTest, AsksNoProxyForTheOwnMachine) {
+TEST_F(HttpClientTest, UsesNoProxyForLoopback) {
   RawServer proxy([](auto& peer, const auto&) { return peer.answer(200, "from the proxy"); });
   RawServer server([](auto& peer, const auto&) { return peer.answer(200, "straight"); });
   ::setenv("http_proxy", proxy.url().c_str(), 1);
   const HttpResult near = client->send({.url = server.url()});
   const HttpResult far = client->send({.url = "http://far.invalid/x"});
   ::unsetenv("http_proxy");
-  ASSERT_TRUE(near) << told(near);
+  ASSERT_TRUE(near) << error_text(near);
   EXPECT_EQ(near->body, "straight");
-  ASSERT_TRUE(far) << told(far);
+  ASSERT_TRUE(far) << error_text(far);
   EXPECT_EQ(far->body, "from the proxy");
 }
 

@@ -34,14 +34,14 @@ using SteadyClock = std::chrono::steady_clock;
 using Parser = http::request_parser<http::string_body>;
 
 constexpr std::size_t kReadBytes = 64u << 10;
-constexpr std::size_t kPendingBytes = 64u << 10;  // pipelined behind a request that is not answered yet
-constexpr std::int64_t kLingerMs = 2'000;         // for the other side to read why it was refused
+constexpr std::size_t kPendingBytes = 64u << 10;  // pipelined after a request that has no response yet
+constexpr std::int64_t kLingerMs = 2'000;         // for the client to read the error response
 
 SteadyClock::time_point in_ms(std::int64_t duration_ms) {
   return SteadyClock::now() + std::chrono::milliseconds(duration_ms);
 }
 
-// A body's part of what all bodies together may take.
+// One body's share of the total body limit.
 class BodyQuota {
  public:
   explicit BodyQuota(ListenerState& host) : host_(host) {}
@@ -61,7 +61,7 @@ class BodyQuota {
   std::size_t taken_ = 0;
 };
 
-// Reading and writing are callbacks that fill and empty the two buffers; serve() is a coroutine that sleeps on one
+// Reading and writing are callbacks that fill and drain the two buffers; serve() is a coroutine that sleeps on one
 // timer until a buffer changed, an exchange ended, or a deadline passed. Nothing is polled, and an idle connection
 // holds no buffer.
 class Connection final : public HttpConnection, public std::enable_shared_from_this<Connection> {
@@ -74,7 +74,7 @@ class Connection final : public HttpConnection, public std::enable_shared_from_t
   void close_when_idle() override { wake(); }
   void abort() override;
 
-  // Of the exchange with that number; those of one that is over do nothing.
+  // For the exchange with that number; calls for a finished exchange do nothing.
   void respond(std::uint64_t exchange, HttpResponse answer);
   void begin(std::uint64_t exchange, int status, Headers headers);
   bool send(std::uint64_t exchange, std::string_view piece);
@@ -115,15 +115,15 @@ class Connection final : public HttpConnection, public std::enable_shared_from_t
   std::string peer_;
   bool is_loopback_;
 
-  std::string in_;  // not yet understood
+  std::string in_;  // not yet parsed
   bool is_waiting_to_read_ = false, has_ended_ = false, is_discarding_ = false;
   std::string out_;
   std::size_t sent_ = 0;
   bool is_writing_ = false;
-  SteadyClock::time_point written_at_;  // when the other side last took something
+  SteadyClock::time_point written_at_;  // when the client last read something
 
   Phase phase_ = Phase::kReading;
-  std::uint64_t exchange_ = 0;  // the open one's number; another when there is none
+  std::uint64_t exchange_ = 0;  // number of the open exchange; matches none if there is none
   std::uint64_t requests_ = 0;
   bool is_http_11_ = true, is_head_request_ = false, may_stay_ = true, is_refused_ = false, is_aborted_ = false;
   bool is_gone_ = false;
@@ -163,7 +163,7 @@ Connection::Connection(std::shared_ptr<ListenerState> host, int socket, std::str
   }
   socket_.non_blocking(true, error);
   socket_.set_option(asio::ip::tcp::no_delay(true), error);
-  // Finds out in a few minutes about a machine that vanished.
+  // Detects a vanished client machine within a few minutes.
   socket_.set_option(asio::socket_base::keep_alive(true), error);
   for (const auto& [option, value] : {std::pair(TCP_KEEPIDLE, 60), {TCP_KEEPINTVL, 20}, {TCP_KEEPCNT, 4}}) {
     ::setsockopt(socket, IPPROTO_TCP, option, &value, sizeof value);
@@ -174,7 +174,7 @@ Connection::~Connection() {
   unregister();
 }
 
-// ScopeFilter the socket is closed: whoever still holds an exchange holds no connection.
+// After the socket is closed, holders of an exchange have no connection.
 void Connection::unregister() {
   if (host_->connections.erase(this) == 1 && host_->connections.empty() && host_->on_empty) host_->on_empty();
 }
@@ -209,7 +209,7 @@ awaitable<std::optional<std::size_t>> Connection::read_head() {
   auto deadline = in_ms(has_begun ? host_->bounds.header_wait_ms : host_->bounds.idle_wait_ms);
   for (;;) {
     if (!in_.empty() && !std::exchange(has_begun, true)) deadline = in_ms(host_->bounds.header_wait_ms);
-    // Some clients end a body with one line too many.
+    // Some clients send an extra line after a body.
     if (may_skip_line && in_.starts_with("\r\n")) {
       may_skip_line = false;
       drop_read(2);
@@ -220,7 +220,7 @@ awaitable<std::optional<std::size_t>> Connection::read_head() {
     if (!end || *end) co_return end ? *end : std::nullopt;
     if (has_ended_ || is_aborted_ || (host_->is_closing && in_.empty())) co_return std::nullopt;
     if (SteadyClock::now() >= deadline) {
-      if (!in_.empty()) refuse({408, "the headers did not come in time"});
+      if (!in_.empty()) refuse({408, "timeout while reading the headers"});
       co_return std::nullopt;
     }
     read_more();
@@ -247,16 +247,16 @@ awaitable<std::optional<HttpRequest>> Connection::read_request() {
   parser.body_limit(host_->bounds.body_bytes);
   error_code error;
   const std::size_t used = parser.put(asio::buffer(bytes), error);
-  if (error == http::error::body_limit) refuse({413, "the body is too large"});
+  if (error == http::error::body_limit) refuse({413, "body too large"});
   if (error || used != bytes.size()) {
-    if (!is_refused_) refuse({400, "the headers are malformed"});
+    if (!is_refused_) refuse({400, "malformed headers"});
     co_return std::nullopt;
   }
   is_http_11_ = head->is_http_11;
   is_head_request_ = head->method == "HEAD";
   may_stay_ = is_http_11_ && parser.keep_alive();
 
-  // Now, because a chunked body's trailers would be put among them.
+  // Copy them now, because the trailers of a chunked body would be added to them.
   HttpRequest request{std::string(head->method), target->path, target->query, {}, {}, peer_, is_loopback_};
   for (const auto& field : parser.get()) request.headers.emplace_back(field.name_string(), field.value());
   if (!parser.is_done()) {
@@ -270,7 +270,7 @@ awaitable<std::optional<HttpRequest>> Connection::read_request() {
 awaitable<bool> Connection::read_body(Parser& parser, const HttpHead& head) {
   BodyQuota share(*host_);
   if (!share.grow_to(head.content_length.value_or(0))) {
-    refuse({503, "too many bodies at once; try again later"});
+    refuse({503, "too many request bodies in progress; try again later"});
     co_return false;
   }
   parser.eager(true);
@@ -284,7 +284,7 @@ awaitable<bool> Connection::read_body(Parser& parser, const HttpHead& head) {
     if (parser.is_done()) co_return true;
     if (has_ended_ || is_aborted_) co_return false;
     if (SteadyClock::now() >= deadline) {
-      refuse({408, "the body did not come in time"});
+      refuse({408, "timeout while reading the body"});
       co_return false;
     }
     read_more();
@@ -292,14 +292,14 @@ awaitable<bool> Connection::read_body(Parser& parser, const HttpHead& head) {
   }
 }
 
-// Gives the parser what is there; false when that was refused.
+// Feeds buffered bytes to the parser; false if they were rejected.
 bool Connection::take_body(Parser& parser, BodyQuota& share) {
   if (in_.empty()) return true;
   error_code error;
   const std::size_t used = parser.put(asio::buffer(in_), error);
   drop_read(used);
   if (error == http::error::need_more) {
-    // Only a chunk's line or the trailers can be left over; Beast itself has no limit for them.
+    // Only a chunk line or the trailers can remain; Beast itself does not limit them.
     if (in_.size() > limits::kHeaderBytes)
       error = http::error::bad_chunk;
     else
@@ -307,11 +307,11 @@ bool Connection::take_body(Parser& parser, BodyQuota& share) {
   }
   if (error) {
     const bool is_large = error == http::error::body_limit;
-    refuse(is_large ? HttpRefusal{413, "the body is too large"} : HttpRefusal{400, "the body is malformed"});
+    refuse(is_large ? HttpRefusal{413, "body too large"} : HttpRefusal{400, "malformed body"});
     return false;
   }
   if (!share.grow_to(parser.get().body().size())) {
-    refuse({503, "too many bodies at once; try again later"});
+    refuse({503, "too many request bodies in progress; try again later"});
     return false;
   }
   return true;
@@ -320,7 +320,7 @@ bool Connection::take_body(Parser& parser, BodyQuota& share) {
 void Connection::start_exchange(HttpRequest request) {
   phase_ = Phase::kPending;
   is_gone_ = has_ended_;
-  read_more();  // to see the other side go
+  read_more();  // to notice when the client disconnects
   auto exchange = std::make_shared<Exchange>(shared_from_this(), ++exchange_);
   host_->handler(std::move(request), std::move(exchange));
 }
@@ -337,8 +337,8 @@ awaitable<void> Connection::exchange_over() {
   if (has_ended_ && in_.empty()) may_stay_ = false;
 }
 
-// What was written leaves first; and after a refusal what still comes is read, or else the other side's system would
-// throw our answer away.
+// Flushes the output first. After an error, keeps reading what still arrives; otherwise the client's system would
+// discard our response.
 awaitable<void> Connection::close_gracefully() {
   phase_ = Phase::kOver;
   const bool must_linger = is_refused_ || !in_.empty();
@@ -376,7 +376,7 @@ void Connection::report_disconnect() {
   if (phase_ == Phase::kStreaming) abort();
 }
 
-// Later, because this may run inside of a send(); and only if there is no answer by then.
+// Deferred, because this may run inside a send(); and only if there is no response by then.
 void Connection::post_disconnect(std::function<void()> gone) {
   host_->loop.post([self = shared_from_this(), exchange = exchange_, gone = std::move(gone)] {
     if (exchange == self->exchange_ && !self->host_->is_over) gone();
@@ -404,7 +404,7 @@ void Connection::respond(std::uint64_t exchange, HttpResponse answer) {
 
 void Connection::begin(std::uint64_t exchange, int status, Headers headers) {
   if (exchange != exchange_ || phase_ != Phase::kPending) return;
-  // Without chunks only the end of the connection can be the end of the body.
+  // Without chunks, only closing the connection marks the end of the body.
   if (!is_http_11_ || host_->is_closing || wants_close(headers)) may_stay_ = false;
   out_ += stream_head(status, headers, shape());
   phase_ = Phase::kStreaming;
@@ -446,7 +446,7 @@ void Connection::on_disconnect(std::uint64_t exchange, std::function<void()> gon
 void Connection::dropped(std::uint64_t exchange) {
   if (exchange != exchange_) return;
   gone_ = {};
-  if (phase_ == Phase::kPending) respond(exchange, {500, {{"Content-Type", "text/plain"}}, "no answer\n"});
+  if (phase_ == Phase::kPending) respond(exchange, {500, {{"Content-Type", "text/plain"}}, "no response\n"});
   if (phase_ == Phase::kStreaming) {
     finish_exchange();
     abort();
@@ -477,7 +477,7 @@ void Connection::read_now() {
   } else if (!is_discarding_) {
     in_.append(buffer.data(), got);
   }
-  // Bytes that come while a request is being answered wait for their turn.
+  // Bytes that arrive while a request is being handled wait for their turn.
   if (error || phase_ == Phase::kReading) wake();
 }
 
@@ -490,7 +490,7 @@ void Connection::write_soon() {
   if (is_aborted_ || is_writing_ || !has_unsent()) return;
   is_writing_ = true;
   written_at_ = SteadyClock::now();
-  // After the work at hand: what it writes in one go leaves in one go.
+  // Deferred until the current work is done, so that its writes leave together.
   asio::post(socket_.get_executor(), [self = shared_from_this()] { self->write_now(); });
 }
 
@@ -505,7 +505,7 @@ void Connection::write_now() {
       if (sent_ >= out_.size() / 2) out_.erase(0, std::exchange(sent_, 0));
       socket_.async_wait(asio::socket_base::wait_write,
                          [self = shared_from_this()](const error_code&) { self->write_now(); });
-      wake();  // there is a deadline now
+      wake();  // there is a new deadline
       return;
     } else if (error != asio::error::interrupted) {
       abort();

@@ -31,7 +31,8 @@ bool is_control(char c) {
   return static_cast<unsigned char>(c) < 0x20 || c == 0x7f;
 }
 
-// Takes the next line off, without its \r\n.
+// Takes off the next line, without its \r
+// .
 std::string_view take_line(std::string_view& rest) {
   const auto end = rest.find("\r\n");
   const std::string_view line = rest.substr(0, end);
@@ -46,21 +47,21 @@ std::expected<HttpHead, HttpRefusal> read_request_line(std::string_view line) {
   head.method = line.substr(0, first);
   head.target = line.substr(first + 1, last - first - 1);
   const std::string_view version = line.substr(last + 1);
-  if (head.target.size() > limits::kTargetBytes) return refuse(414, "the target is too long");
-  if (!is_token(head.method) || head.method.size() > kMethodBytes) return refuse(400, "the method is none");
+  if (head.target.size() > limits::kTargetBytes) return refuse(414, "target too long");
+  if (!is_token(head.method) || head.method.size() > kMethodBytes) return refuse(400, "invalid method");
   const bool is_visible = std::ranges::all_of(head.target, [](char c) { return c > 0x20 && c < 0x7f; });
-  if (head.target.empty() || !is_visible) return refuse(400, "the target has characters that must be escaped");
+  if (head.target.empty() || !is_visible) return refuse(400, "the target contains characters that must be escaped");
   if (version == "HTTP/1.1" || version == "HTTP/1.0") {
     head.is_http_11 = version.back() == '1';
     return head;
   }
   const bool is_version = version.size() == kVersionBytes && version.starts_with("HTTP/") && is_digit(version[5]) &&
                           version[6] == '.' && is_digit(version[7]);
-  if (is_version) return refuse(505, "only HTTP/1.1 and HTTP/1.0 are spoken here");
+  if (is_version) return refuse(505, "only HTTP/1.1 and HTTP/1.0 are supported");
   return refuse(400, "the request line must end with HTTP/1.1");
 }
 
-// How often the headers that say where a message ends, and for whom it is, were seen.
+// How often the headers that define the message's length and host were seen.
 struct Counts {
   int length = 0, encoding = 0, host = 0, expect = 0;
 };
@@ -68,23 +69,24 @@ struct Counts {
 std::optional<HttpRefusal> take_field(HttpHead& head, Counts& counts, std::string_view name, std::string_view value) {
   if (equals_ignoring_case(name, "content-length")) {
     constexpr std::size_t kMostDigits = 18;
-    if (++counts.length > 1) return HttpRefusal{400, "Content-Length is given twice"};
-    if (value.empty() || !std::ranges::all_of(value, is_digit)) return HttpRefusal{400, "Content-Length is no number"};
-    if (value.size() > kMostDigits) return HttpRefusal{413, "the body is too large"};
+    if (++counts.length > 1) return HttpRefusal{400, "duplicate Content-Length"};
+    if (value.empty() || !std::ranges::all_of(value, is_digit))
+      return HttpRefusal{400, "Content-Length is not a number"};
+    if (value.size() > kMostDigits) return HttpRefusal{413, "body too large"};
     std::uint64_t length = 0;
     std::from_chars(value.data(), value.data() + value.size(), length);
     head.content_length = length;
   } else if (equals_ignoring_case(name, "transfer-encoding")) {
-    if (++counts.encoding > 1) return HttpRefusal{400, "Transfer-Encoding is given twice"};
+    if (++counts.encoding > 1) return HttpRefusal{400, "duplicate Transfer-Encoding"};
     if (!equals_ignoring_case(value, "chunked"))
-      return HttpRefusal{501, "the only Transfer-Encoding known here is chunked"};
+      return HttpRefusal{501, "the only supported Transfer-Encoding is chunked"};
     head.is_chunked = true;
   } else if (equals_ignoring_case(name, "host")) {
-    if (++counts.host > 1) return HttpRefusal{400, "Host is given twice"};
+    if (++counts.host > 1) return HttpRefusal{400, "duplicate Host"};
     head.host = value;
   } else if (equals_ignoring_case(name, "expect")) {
     if (++counts.expect > 1 || !equals_ignoring_case(value, "100-continue")) {
-      return HttpRefusal{417, "the only expectation known here is 100-continue"};
+      return HttpRefusal{417, "the only supported expectation is 100-continue"};
     }
     head.expects_continue = true;
   }
@@ -108,10 +110,10 @@ std::expected<std::string, HttpRefusal> decoded(std::string_view path) {
     }
     const auto high = i + 2 < path.size() ? hex_digit(path[i + 1]) : std::nullopt;
     const auto low = i + 2 < path.size() ? hex_digit(path[i + 2]) : std::nullopt;
-    if (!high || !low) return refuse(400, "the target has a % that escapes nothing");
+    if (!high || !low) return refuse(400, "invalid % escape in the target");
     out += static_cast<char>(*high * 16 + *low);
     i += 2;
-    if (is_control(out.back())) return refuse(400, "the target hides a control character");
+    if (is_control(out.back())) return refuse(400, "escaped control character in the target");
   }
   if (!is_utf8(out)) return refuse(400, "the target is not UTF-8");
   return out;
@@ -127,8 +129,8 @@ std::expected<std::optional<std::size_t>, HttpRefusal> HeadScan::next(std::strin
   for (; scanned_ < bytes.size(); ++scanned_) {
     const char c = bytes[scanned_];
     const char before = scanned_ == 0 ? '\0' : bytes[scanned_ - 1];
-    if (scanned_ == 0 && c != '\r' && !is_token_char(c)) return refuse(400, "this is not HTTP");
-    if (c == '\0') return refuse(400, "a NUL stands in the headers");
+    if (scanned_ == 0 && c != '\r' && !is_token_char(c)) return refuse(400, "not HTTP");
+    if (c == '\0') return refuse(400, "NUL byte in the headers");
     if ((c == '\n') != (before == '\r')) return refuse(400, "lines must end with CR LF");
     if (c != '\n') continue;
     const std::size_t end = scanned_ + 1;
@@ -136,13 +138,13 @@ std::expected<std::optional<std::size_t>, HttpRefusal> HeadScan::next(std::strin
       if (end == 2) return refuse(400, "the request line is empty");
       line_end_ = end;
     } else if (bytes.substr(0, end).ends_with("\r\n\r\n")) {
-      if (end - 2 - line_end_ > limits::kHeaderBytes) return refuse(431, "the headers are too large");
+      if (end - 2 - line_end_ > limits::kHeaderBytes) return refuse(431, "headers too large");
       return end;
     }
   }
   constexpr std::size_t kLineBytes = kMethodBytes + 1 + limits::kTargetBytes + 1 + kVersionBytes + 1;
-  if (line_end_ == 0 && scanned_ > kLineBytes) return refuse(414, "the target is too long");
-  if (line_end_ > 0 && scanned_ - line_end_ > limits::kHeaderBytes + 1) return refuse(431, "the headers are too large");
+  if (line_end_ == 0 && scanned_ > kLineBytes) return refuse(414, "target too long");
+  if (line_end_ > 0 && scanned_ - line_end_ > limits::kHeaderBytes + 1) return refuse(431, "headers too large");
   return std::nullopt;
 }
 
@@ -152,17 +154,18 @@ std::expected<HttpHead, HttpRefusal> check_head(std::string_view bytes) {
   Counts counts;
   while (bytes != "\r\n" && !bytes.empty()) {
     const std::string_view line = take_line(bytes);
-    if (line.starts_with(' ') || line.starts_with('\t')) return refuse(400, "a header is folded over two lines");
+    if (line.starts_with(' ') || line.starts_with('\t')) return refuse(400, "folded header lines are not supported");
     const auto colon = line.find(':');
     const std::string_view name = line.substr(0, colon);
-    if (colon == std::string_view::npos || !is_token(name)) return refuse(400, "a header's name is none");
+    if (colon == std::string_view::npos || !is_token(name)) return refuse(400, "invalid header name");
     const std::string_view value = trimmed(line.substr(colon + 1), " \t");
     if (std::ranges::any_of(value, [](char c) { return is_control(c) && c != '\t'; })) {
-      return refuse(400, "a header has a control character");
+      return refuse(400, "control character in a header");
     }
     if (const auto refusal = take_field(*head, counts, name, value)) return std::unexpected(*refusal);
   }
-  if (counts.length > 0 && counts.encoding > 0) return refuse(400, "Content-Length and Transfer-Encoding contradict");
+  if (counts.length > 0 && counts.encoding > 0)
+    return refuse(400, "Content-Length and Transfer-Encoding cannot be combined");
   if (!head->is_http_11 && head->is_chunked) return refuse(400, "HTTP/1.0 has no Transfer-Encoding");
   if (head->is_http_11 && counts.host == 0) return refuse(400, "the Host header is missing");
   return head;
@@ -170,7 +173,7 @@ std::expected<HttpHead, HttpRefusal> check_head(std::string_view bytes) {
 
 std::expected<HttpTarget, HttpRefusal> read_target(const HttpHead& head) {
   std::string_view target = head.target;
-  if (target.contains('#')) return refuse(400, "the target has a fragment");
+  if (target.contains('#')) return refuse(400, "the target contains a fragment");
   if (target == "*" && head.method == "OPTIONS") return HttpTarget{"*", {}};
   if (!target.starts_with('/')) {
     const auto scheme = target.find("://");
@@ -183,7 +186,7 @@ std::expected<HttpTarget, HttpRefusal> read_target(const HttpHead& head) {
     const auto end = std::min(target.find_first_of("/?"), target.size());
     const std::string_view authority = target.substr(0, end);
     if (!equals_ignoring_case(authority, head.host) || authority.empty())
-      return refuse(400, "the target is not of this Host");
+      return refuse(400, "the target does not match the Host header");
     target.remove_prefix(end);
   }
   const auto question = target.find('?');

@@ -7,7 +7,7 @@
 namespace sb::net {
 namespace {
 
-// The status a head is refused with, or 200.
+// The status a head is rejected with, or 200.
 int status_of(const std::string& bytes) {
   HeadScan scan;
   const auto end = scan.next(bytes);
@@ -23,7 +23,7 @@ std::string get(const std::string& lines) {
   return "GET / HTTP/1.1\r\nHost: h\r\n" + lines + "\r\n";
 }
 
-TEST(HttpHead, RefusesWhatCouldBeReadInTwoWays) {
+TEST(HttpHead, RejectsAmbiguousHeads) {
   const std::pair<std::string, int> table[] = {
       {get(""), 200},
       {get("A:b\r\nC: \t d \r\nE:\r\nUtf: \xc3\xa4\r\n"), 200},
@@ -47,9 +47,9 @@ TEST(HttpHead, RefusesWhatCouldBeReadInTwoWays) {
       {get("N\xc3\xa4me: b\r\n"), 400},
       {get("A(b): c\r\n"), 400},
       {"\r\n\r\n", 400},
-      {"\x16\x03\x01", 400},  // somebody speaks TLS
+      {"\x16\x03\x01", 400},  // a TLS client
       {" GET / HTTP/1.1\r\n", 400},
-      // the request's line
+      // the request line
       {"GET /\r\n\r\n", 400},
       {"GET  / HTTP/1.1\r\nHost: h\r\n\r\n", 400},
       {"GET / HTTP/1.1 \r\nHost: h\r\n\r\n", 400},
@@ -86,13 +86,13 @@ TEST(HttpHead, RefusesWhatCouldBeReadInTwoWays) {
            "chunked\r\n"),
        400},
       {"GET / HTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\n", 400},
-      // for whom
+      // host
       {"GET / HTTP/1.1\r\n\r\n", 400},
       {"GET / HTTP/1.1\r\nHost: a\r\nHost: a\r\n\r\n", 400},
       {get("Expect: 100-Continue\r\n"), 200},
       {get("Expect: the-unexpected\r\n"), 417},
       {get("Expect: 100-continue\r\nExpect: 100-continue\r\n"), 417},
-      // not yet
+      // incomplete
       {"", 0},
       {"\r", 0},
       {"GET / HTTP/1.1\r\nHost: h\r\n", 0},
@@ -101,7 +101,7 @@ TEST(HttpHead, RefusesWhatCouldBeReadInTwoWays) {
   for (const auto& [bytes, status] : table) EXPECT_EQ(status_of(bytes), status) << bytes;
 }
 
-TEST(HttpHead, SaysTheSameHoweverTheBytesCome) {
+TEST(HttpHead, ResultDoesNotDependOnHowTheBytesArrive) {
   const std::string whole = get("A: b\r\n") + "the next one";
   HeadScan scan;
   std::size_t size = 1;
@@ -115,13 +115,13 @@ TEST(HttpHead, SaysTheSameHoweverTheBytesCome) {
   EXPECT_EQ(whole.substr(size), "the next one");
 }
 
-TEST(HttpHead, KeepsItsLimits) {
+TEST(HttpHead, EnforcesItsLimits) {
   const auto with_target = [](std::size_t bytes) {
     return "GET /" + std::string(bytes - 1, 'x') + " HTTP/1.1\r\nHost: h\r\n\r\n";
   };
   EXPECT_EQ(status_of(with_target(limits::kTargetBytes)), 200);
   EXPECT_EQ(status_of(with_target(limits::kTargetBytes + 1)), 414);
-  EXPECT_EQ(status_of("GET /" + std::string(limits::kTargetBytes + 100, 'x')), 414);  // and its end is not awaited
+  EXPECT_EQ(status_of("GET /" + std::string(limits::kTargetBytes + 100, 'x')), 414);  // without waiting for its end
 
   const auto with_headers = [](std::size_t bytes) {
     const std::string begin = "Host: h\r\nLong: ";

@@ -21,17 +21,17 @@ namespace asio = boost::asio;
 using asio::ip::tcp;
 using boost::system::error_code;
 
-constexpr int kAcceptsAtOnce = 64;            // then others have their turn
-constexpr std::size_t kTurnedAway = 64;       // told that they are too many, at once; more are just closed
-constexpr std::int64_t kAcceptPauseMs = 200;  // when there are no descriptors left
-constexpr std::size_t kOtherFiles = 256;      // descriptors for all else than connections
+constexpr int kAcceptsAtOnce = 64;            // per turn of the loop
+constexpr std::size_t kTurnedAway = 64;       // connections that get a 503 at the same time; more are just closed
+constexpr std::int64_t kAcceptPauseMs = 200;  // when out of descriptors
+constexpr std::size_t kOtherFiles = 256;      // descriptors for everything but connections
 
 bool is_same_name(std::string_view a, std::string_view b) {
   const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; };
   return std::ranges::equal(a, b, {}, lower, lower);
 }
 
-// Room for the promised number of connections, as far as the system lets us have it.
+// Raises the descriptor limit for the promised number of connections, as far as the system allows.
 void raise_file_limit(std::size_t connections) {
   rlimit limit = {};
   if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
@@ -52,11 +52,11 @@ Result<tcp::endpoint> endpoint_of(const HttpSettings& settings) {
   error_code error;
   const auto address = asio::ip::make_address(std::string(text), error);
   if (error) {
-    return fail(ErrorCode::kInvalid, fmt::format("\"{}\" is no address", settings.address),
-                "Give an IP address such as 127.0.0.1 or ::1");
+    return fail(ErrorCode::kInvalid, fmt::format("invalid address \"{}\"", settings.address),
+                "Use an IP address such as 127.0.0.1 or ::1");
   }
   if (settings.port < 0 || settings.port > 65'535) {
-    return fail(ErrorCode::kInvalid, fmt::format("{} is no port", settings.port), "Give one from 0 to 65535");
+    return fail(ErrorCode::kInvalid, fmt::format("invalid port {}", settings.port), "Use a port from 0 to 65535");
   }
   return tcp::endpoint(address, static_cast<unsigned short>(settings.port));
 }
@@ -67,10 +67,11 @@ std::unexpected<Error> cannot_listen(const HttpSettings& settings, const error_c
     return fail(ErrorCode::kConflict, fmt::format("{} is in use by another program", where), "Choose another port");
   }
   if (error == asio::error::access_denied) {
-    return fail(ErrorCode::kForbidden, fmt::format("not allowed to listen on {}", where), "Choose a port above 1023");
+    return fail(ErrorCode::kForbidden, fmt::format("permission denied to listen on {}", where),
+                "Choose a port above 1023");
   }
   if (error == boost::system::errc::address_not_available) {
-    return fail(ErrorCode::kInvalid, fmt::format("this machine does not have the address {}", settings.address));
+    return fail(ErrorCode::kInvalid, fmt::format("the address {} does not belong to this machine", settings.address));
   }
   return fail(ErrorCode::kIo, fmt::format("cannot listen on {}: {}", where, error.message()));
 }
@@ -145,7 +146,7 @@ void HttpListener::Parts::accept_now() {
     if (socket >= 0) {
       take(socket, address);
     } else if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) {
-      // The one who waits stays in the queue, so waiting for it again would spin.
+      // The waiting connection stays in the queue, so waiting for it again would spin.
       pause = loop.after(kAcceptPauseMs, [this] { accept_soon(); });
       return;
     } else if (errno == EAGAIN || errno == EWOULDBLOCK) {

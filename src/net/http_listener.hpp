@@ -1,15 +1,15 @@
-// An HTTP/1.1 server on one address: bytes to requests, answers to bytes, with every size, count and wait bounded.
+// An HTTP/1.1 server on one address. Every size, count and wait is bounded.
 //
 //   HttpListener listener(loop, {.address = "127.0.0.1", .port = 0}, [&](HttpRequest request, ExchangePtr exchange) {
 //     exchange->respond({.status = 200, .headers = {{"Content-Type", "text/plain"}}, .body = "hello\n"});
 //   });
 //   SB_TRY(listener.open());
 //
-// It answers by itself what is not worth a handler: a request that is malformed (400), whose headers (431), target
-// (414) or body (413) are too large, that comes too slowly (408), smells of smuggling (Content-Length together with
-// Transfer-Encoding, two lengths, a bad chunk: 400 and the connection closed), and connections beyond the limit (503).
-// A request without Host or with two is 400; a target that names another host than Host does is too.
-// Keep-alive and pipelining are kept in order. HEAD gets no body. `Expect: 100-continue` is answered.
+// It handles these cases without calling the handler: a malformed request (400); headers (431), a target (414) or a
+// body (413) that are too large; a request that arrives too slowly (408); suspected request smuggling (Content-Length
+// together with Transfer-Encoding, two lengths, a bad chunk: 400, and the connection is closed); connections over the
+// limit (503). A request without Host or with two is 400; so is a target whose host differs from Host. Keep-alive and
+// pipelining preserve the order. HEAD gets no body. `Expect: 100-continue` is supported.
 //
 // Threads: all on the loop's thread.
 #pragma once
@@ -31,17 +31,17 @@ namespace sb::net {
 using Headers = std::vector<std::pair<std::string, std::string>>;
 
 struct HttpRequest {
-  std::string method;  // as given: GET, POST, …
+  std::string method;  // as sent: GET, POST, …
   std::string path;    // percent-decoded, without the query
   std::string query;   // raw, without `?`
-  Headers headers;     // in order, names as given
+  Headers headers;     // in order, names as sent
   std::string body;
-  std::string peer;  // address of the other side
+  std::string peer;  // address of the client
   bool is_loopback = false;
 
-  // The first of that name, compared without case.
+  // The first with that name, ignoring case.
   std::optional<std::string_view> header(std::string_view name) const;
-  // How many there are: several Host, Origin or Authorization headers are suspect.
+  // How many there are: several Host, Origin or Authorization headers are suspicious.
   std::size_t count(std::string_view name) const;
 };
 
@@ -51,27 +51,26 @@ struct HttpResponse {
   std::string body;
 };
 
-// The answering half of one request. Whoever drops it unanswered has answered 500; dropped between begin() and end(),
-// the connection breaks off, so that the other side sees that something is missing.
+// The response side of one request. Dropping it without a response sends a 500; dropping it between begin() and end()
+// aborts the connection, so that the client sees that data is missing.
 class HttpExchange {
  public:
   virtual ~HttpExchange() = default;
-  // One of the two, once.
+  // Call one of the two, once.
   virtual void respond(HttpResponse answer) = 0;
-  // Headers now, the body in pieces (chunked; for server-sent events). Nothing is buffered for long: pieces leave at
-  // once.
+  // Sends headers now and the body in pieces (chunked; for server-sent events). Pieces are sent immediately.
   virtual void begin(int status, Headers headers) = 0;
-  // False when the other side is gone, or so slow that more than the limit is waiting: the stream is then closed.
+  // False if the client is gone, or so slow that more than the limit is waiting: the stream is then closed.
   virtual bool send(std::string_view piece) = 0;
   virtual void end() = 0;
-  // The other side has gone (or was too slow). At most once, never after end() or respond(). A side that only stopped
-  // sending looks the same, so a respond() after it is still tried.
+  // The client is gone (or was too slow). Called at most once, never after end() or respond(). A client that only
+  // stopped sending looks the same, so a respond() after it is still tried.
   virtual void on_disconnect(std::function<void()> gone) = 0;
 };
 using ExchangePtr = std::shared_ptr<HttpExchange>;
 using HttpHandler = std::function<void(HttpRequest, ExchangePtr)>;
 
-// Smaller ones are for tests.
+// Tests use smaller ones.
 struct HttpLimits {
   std::size_t connections = limits::kConnections;
   std::size_t body_bytes = limits::kMessageBytes;
@@ -94,11 +93,11 @@ class HttpListener {
   ~HttpListener();
   HttpListener(const HttpListener&) = delete;
 
-  Status open();  // kConflict when the port is taken, kInvalid for an address that is none
+  Status open();  // kConflict if the port is in use, kInvalid for an invalid address
   int port() const;
   bool is_loopback() const;
   std::size_t connections() const;
-  // No new connections; open exchanges may end; calls back when the last one has, or after the wait.
+  // Stops accepting connections; open exchanges may finish. Calls back after the last one, or after the wait.
   void close(std::int64_t wait_ms, std::function<void()> done);
 
  private:

@@ -23,7 +23,7 @@ TEST(HttpListener, AnswersARequest) {
   EXPECT_EQ(client.answer().body, "POST [/a b] [x=%20] Host=h Content-Length=5 X-One=1 [hello] 127.0.0.1 local");
 }
 
-TEST(HttpListener, FindsHeadersWithoutCase) {
+TEST(HttpListener, FindsHeadersIgnoringCase) {
   const HttpRequest request{.method = "GET",
                             .path = "/",
                             .query = {},
@@ -38,7 +38,7 @@ TEST(HttpListener, FindsHeadersWithoutCase) {
 }
 
 TEST(HttpListener, KeepsPipelinedRequestsInOrder) {
-  // The first is answered long after the others have come in.
+  // The first gets its response long after the others have arrived.
   TestServer* running = nullptr;
   TestServer server({}, [&](const HttpRequest& request, const ExchangePtr& exchange) {
     running->loop().after(request.path == "/1" ? 50 : 0, [=] { echo(request, exchange); });
@@ -60,7 +60,7 @@ TEST(HttpListener, KeepsPipelinedRequestsInOrder) {
   EXPECT_TRUE(client.is_ended());
 }
 
-TEST(HttpListener, TakesBytesOneByOne) {
+TEST(HttpListener, AcceptsBytesOneByOne) {
   TestServer server({}, echo);
   TestClient client(server.port());
   client.put_slowly(
@@ -70,7 +70,7 @@ TEST(HttpListener, TakesBytesOneByOne) {
   EXPECT_THAT(client.answer().body, HasSubstr("[xyz]"));
 }
 
-TEST(HttpListener, SpeaksHttp10) {
+TEST(HttpListener, SupportsHttp10) {
   TestServer server({}, [](const HttpRequest& request, const ExchangePtr& exchange) {
     if (request.path != "/stream") return echo(request, exchange);
     exchange->begin(200, {});
@@ -86,7 +86,7 @@ TEST(HttpListener, SpeaksHttp10) {
   EXPECT_THAT(stream.rest(), testing::EndsWith("Connection: close\r\n\r\none two"));
 }
 
-TEST(HttpListener, AnswersExpectation) {
+TEST(HttpListener, SupportsExpect100Continue) {
   TestServer server({.body_bytes = 100}, echo);
   TestClient client(server.port()), early(server.port()), large(server.port());
   const std::string head = "POST / HTTP/1.1\r\nHost: h\r\nExpect: 100-continue\r\nContent-Length: ";
@@ -95,12 +95,12 @@ TEST(HttpListener, AnswersExpectation) {
   client.put("hello");
   EXPECT_EQ(client.answer().status, 200);
   early.put(head + "5\r\n\r\nhello");
-  EXPECT_EQ(early.answer().status, 200);  // it did not wait, so it is not told to go on
+  EXPECT_EQ(early.answer().status, 200);  // it did not wait, so it gets no 100 Continue
   large.put(head + "101\r\n\r\n");
   EXPECT_EQ(large.answer().status, 413);
 }
 
-TEST(HttpListener, RefusesAndClosesWhatIsMalformed) {
+TEST(HttpListener, RejectsMalformedRequestsAndCloses) {
   TestServer server({.body_bytes = 1'000}, echo);
   const std::string chunked = "POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n";
   const std::pair<std::string, int> table[] = {
@@ -112,7 +112,7 @@ TEST(HttpListener, RefusesAndClosesWhatIsMalformed) {
       {get("/" + std::string(9'000, 'x')), 414},
       {get("/", "A: " + std::string(40'000, 'x') + "\r\n"), 431},
       {get("/", "Content-Length: 1001\r\n"), 413},
-      {get("/", "Connection: ,;,=\r\n"), 400},  // only Beast minds
+      {get("/", "Connection: ,;,=\r\n"), 400},  // only Beast rejects this
       {chunked + "g\r\n", 400},
       {chunked + "-1\r\nx\r\n", 400},
       {chunked + "0x1\r\nx\r\n\r\n", 400},
@@ -143,8 +143,8 @@ TEST(HttpListener, RefusesAndClosesWhatIsMalformed) {
   EXPECT_THAT(edge.answer().body, HasSubstr("[1000]"));
 }
 
-// The refusal must arrive although the client is still busy sending.
-TEST(HttpListener, TellsASenderOfTooMuch) {
+// The error must arrive although the client is still sending.
+TEST(HttpListener, SendsTheErrorWhileTheClientStillSends) {
   TestServer server({.body_bytes = 1'000}, echo);
   TestClient client(server.port());
   client.put("POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 30000000\r\n\r\n");
@@ -153,7 +153,7 @@ TEST(HttpListener, TellsASenderOfTooMuch) {
   EXPECT_EQ(client.answer().status, 413);
 }
 
-TEST(HttpListener, TakesABodyOfTheLimit) {
+TEST(HttpListener, AcceptsABodyOfExactlyTheLimit) {
   TestServer server({}, echo);
   TestClient client(server.port());
   client.put("POST / HTTP/1.1\r\nHost: h\r\nContent-Length: " + std::to_string(limits::kMessageBytes) + "\r\n\r\n");
@@ -163,7 +163,7 @@ TEST(HttpListener, TakesABodyOfTheLimit) {
   EXPECT_EQ(client.answer().status, 413);
 }
 
-TEST(HttpListener, BoundsAllBodiesTogether) {
+TEST(HttpListener, LimitsAllBodiesTogether) {
   TestServer server({.body_bytes = 1'000, .all_body_bytes = 1'500}, echo);
   const std::string head = "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 1000\r\n\r\n";
   TestClient first(server.port());
@@ -179,7 +179,7 @@ TEST(HttpListener, BoundsAllBodiesTogether) {
   EXPECT_EQ(third.answer().status, 200);
 }
 
-TEST(HttpListener, SlowOnesAreGivenUp) {
+TEST(HttpListener, TimesOutSlowClients) {
   TestServer server({.header_wait_ms = 60, .body_wait_ms = 60, .idle_wait_ms = 60}, echo);
   TestClient silent(server.port()), slow_head(server.port()), slow_body(server.port()), idle(server.port());
   slow_head.put("GET / HTTP/1.1\r\n");
@@ -188,11 +188,11 @@ TEST(HttpListener, SlowOnesAreGivenUp) {
   EXPECT_EQ(slow_head.answer().status, 408);
   EXPECT_EQ(slow_body.answer().status, 408);
   EXPECT_EQ(idle.answer().status, 200);
-  EXPECT_TRUE(idle.is_ended());  // nothing more to say
+  EXPECT_TRUE(idle.is_ended());  // nothing more to send
   EXPECT_TRUE(silent.is_ended());
 }
 
-// A byte now and then does not put the deadline off.
+// A byte now and then does not extend the deadline.
 TEST(HttpListener, DripFedHeadersHaveOneDeadline) {
   TestServer server({.header_wait_ms = 100}, echo);
   TestClient client(server.port());
@@ -205,7 +205,7 @@ TEST(HttpListener, DripFedHeadersHaveOneDeadline) {
   EXPECT_TRUE(is_cut);
 }
 
-TEST(HttpListener, TooManyConnectionsAreTurnedAway) {
+TEST(HttpListener, RejectsConnectionsOverTheLimit) {
   TestServer server({.connections = 2}, echo);
   TestClient first(server.port()), second(server.port());
   first.put(get("/"));
@@ -244,7 +244,7 @@ TEST(HttpListener, HandlersCannotBreakTheFraming) {
   EXPECT_EQ(client.answer().body, "body");
 }
 
-TEST(HttpListener, AnUnansweredRequestIsAnswered500) {
+TEST(HttpListener, RequestWithoutAResponseGets500) {
   TestServer server({}, [](const HttpRequest&, const ExchangePtr&) {});
   TestClient client(server.port());
   client.put(get("/") + get("/"));
@@ -252,7 +252,7 @@ TEST(HttpListener, AnUnansweredRequestIsAnswered500) {
   EXPECT_EQ(client.answer().status, 500);
 }
 
-TEST(HttpListener, HalfClosedPeersGetTheirAnswers) {
+TEST(HttpListener, HalfClosedClientsGetTheirResponses) {
   TestServer* running = nullptr;
   TestServer server({}, [&](const HttpRequest& request, const ExchangePtr& exchange) {
     running->loop().after(30, [=] { echo(request, exchange); });
@@ -266,7 +266,7 @@ TEST(HttpListener, HalfClosedPeersGetTheirAnswers) {
   EXPECT_TRUE(client.is_ended());
 }
 
-TEST(HttpListener, SurvivesPeersThatVanish) {
+TEST(HttpListener, SurvivesClientsThatVanish) {
   TestServer server({}, echo);
   for (const std::string& bytes :
        {std::string(), get("/").substr(0, 9), get("/"), get("/", "Content-Length: 9\r\n") + "x"}) {
@@ -278,7 +278,7 @@ TEST(HttpListener, SurvivesPeersThatVanish) {
   EXPECT_TRUE(server.wait_until([&] { return server.connections() == 0; }));
 }
 
-TEST(HttpListener, ListensWhereItIsTold) {
+TEST(HttpListener, ListensOnTheGivenAddress) {
   TestServer server({}, echo, "[::1]");
   EXPECT_TRUE(server.listener().is_loopback());
   TestClient client(server.port(), "::1");

@@ -1,4 +1,4 @@
-// Answers that take long: streams, people who leave, slow readers, many at once, closing.
+// Long responses: streams, clients that disconnect, slow readers, many at the same time, closing.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
@@ -18,7 +18,7 @@ using testing::StartsWith;
 
 constexpr std::string_view kGet = "GET / HTTP/1.1\r\nHost: h\r\n\r\n";
 
-// Keeps all exchanges, begun as streams where asked to, and counts who has gone. On the loop's thread.
+// Keeps all exchanges, begun as streams if requested, and counts disconnected clients. On the loop's thread.
 struct OpenExchanges {
   std::vector<ExchangePtr> open;
   int gone = 0;
@@ -46,7 +46,7 @@ bool waits_for_gone(TestServer& server, OpenExchanges& keeper, int count) {
   return server.wait_until([&] { return on_loop<int>(server, [&] { return keeper.gone; }) == count; });
 }
 
-TEST(HttpStream, PiecesLeaveAtOnce) {
+TEST(HttpStream, PiecesAreSentImmediately) {
   OpenExchanges keeper;
   TestServer server({}, keeper.handler());
   TestClient client(server.port());
@@ -56,14 +56,14 @@ TEST(HttpStream, PiecesLeaveAtOnce) {
     server.run([&] { EXPECT_TRUE(keeper.open[0]->send(text)); });
     std::string piece;
     if (std::string_view(text) == "one") {
-      // The head comes with or before the first piece.
+      // The head arrives with or before the first piece.
       const TestResponse head = client.answer(true);
       EXPECT_THAT(head.head, HasSubstr("Transfer-Encoding: chunked\r\n"));
     }
     EXPECT_TRUE(client.read_piece(piece));
     EXPECT_EQ(piece, text);
   }
-  client.put(kGet);  // kept until the stream ends
+  client.put(kGet);  // waits until the stream ends
   server.run([&] {
     EXPECT_TRUE(keeper.open[0]->send(""));
     keeper.open[0]->end();
@@ -77,7 +77,7 @@ TEST(HttpStream, PiecesLeaveAtOnce) {
   server.run([&] { keeper.open.clear(); });
 }
 
-TEST(HttpStream, SeesThatTheOtherSideWent) {
+TEST(HttpStream, DetectsClientDisconnect) {
   for (const bool begins : {true, false}) {
     for (const bool is_reset : {true, false}) {
       OpenExchanges keeper;
@@ -98,7 +98,7 @@ TEST(HttpStream, SeesThatTheOtherSideWent) {
   }
 }
 
-TEST(HttpStream, GoneIsNeverToldAfterTheAnswer) {
+TEST(HttpStream, DisconnectIsNotReportedAfterTheResponse) {
   OpenExchanges keeper;
   TestServer server({}, keeper.handler(false));
   TestClient client(server.port());
@@ -112,7 +112,7 @@ TEST(HttpStream, GoneIsNeverToldAfterTheAnswer) {
   server.run([&] { keeper.open.clear(); });
 }
 
-TEST(HttpStream, ASlowReaderIsGivenUp) {
+TEST(HttpStream, SlowReaderIsDisconnected) {
   OpenExchanges keeper;
   TestServer server({.unsent_bytes = 1u << 20}, keeper.handler());
   TestClient client(server.port());
@@ -129,7 +129,7 @@ TEST(HttpStream, ASlowReaderIsGivenUp) {
   server.run([&] { keeper.open.clear(); });
 }
 
-TEST(HttpStream, AReaderThatStallsIsGivenUp) {
+TEST(HttpStream, StalledReaderIsDisconnected) {
   OpenExchanges keeper;
   TestServer server({.unsent_bytes = 64u << 20, .idle_wait_ms = 100}, keeper.handler());
   TestClient client(server.port());
@@ -140,7 +140,7 @@ TEST(HttpStream, AReaderThatStallsIsGivenUp) {
   server.run([&] { keeper.open.clear(); });
 }
 
-TEST(HttpStream, ALargeAnswerReachesASlowReader) {
+TEST(HttpStream, LargeResponseReachesASlowReader) {
   const std::string body(20u << 20, 'y');
   TestServer server({.unsent_bytes = 1'000},
                     [&](const HttpRequest&, const ExchangePtr& exchange) { exchange->respond({200, {}, body}); });
@@ -150,7 +150,7 @@ TEST(HttpStream, ALargeAnswerReachesASlowReader) {
   EXPECT_TRUE(client.answer().body == body);
 }
 
-TEST(HttpStream, BreaksOffWhenDroppedHalfway) {
+TEST(HttpStream, AbortsWhenDroppedHalfway) {
   OpenExchanges keeper;
   TestServer server({}, keeper.handler());
   TestClient client(server.port());
@@ -219,11 +219,11 @@ TEST(HttpStream, OutOfDescriptorsWaitsInsteadOfSpinning) {
   TestClient client(server.port());
   client.put(kGet);
   EXPECT_EQ(client.answer().status, 200);
-  TestClient second(server.port());  // its socket is ours already; the server's end is not
+  TestClient second(server.port());  // connected, but not yet accepted by the server
   second.put(kGet);
   EXPECT_EQ(second.answer().status, 200);
   rlimit none = before;
-  none.rlim_cur = 3;  // nothing new may be opened; what is open stays
+  none.rlim_cur = 3;  // no new descriptors; open ones stay
   const int reserved = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   ::setrlimit(RLIMIT_NOFILE, &none);
   sockaddr_in address = {};
@@ -231,7 +231,7 @@ TEST(HttpStream, OutOfDescriptorsWaitsInsteadOfSpinning) {
   address.sin_port = htons(static_cast<std::uint16_t>(server.port()));
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
   EXPECT_EQ(::connect(reserved, reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
-  client.put(kGet);  // others are served all the same
+  client.put(kGet);  // other connections are still served
   EXPECT_EQ(client.answer().status, 200);
   ::setrlimit(RLIMIT_NOFILE, &before);
   TestClient waited = TestClient::of(reserved);
@@ -239,7 +239,7 @@ TEST(HttpStream, OutOfDescriptorsWaitsInsteadOfSpinning) {
   EXPECT_EQ(waited.answer().status, 200);
 }
 
-TEST(HttpStream, CloseLetsOpenExchangesEnd) {
+TEST(HttpStream, CloseLetsOpenExchangesFinish) {
   OpenExchanges keeper;
   TestServer server({}, keeper.handler());
   TestClient idle(server.port()), busy(server.port());
@@ -257,7 +257,7 @@ TEST(HttpStream, CloseLetsOpenExchangesEnd) {
     keeper.open[0]->end();
   });
   EXPECT_EQ(busy.answer().body, "last");
-  ASSERT_TRUE(waits_for_open(server, keeper, 2));  // it was there before the end, and may end as well
+  ASSERT_TRUE(waits_for_open(server, keeper, 2));  // it was open before the close, and may finish too
   server.run([&] {
     keeper.open[1]->end();
     keeper.open.clear();
@@ -266,7 +266,7 @@ TEST(HttpStream, CloseLetsOpenExchangesEnd) {
   EXPECT_TRUE(server.wait_until([&] { return is_closed.load(); }));
 }
 
-TEST(HttpStream, CloseWaitsOnlySoLong) {
+TEST(HttpStream, CloseStopsWaitingAfterTheTimeout) {
   OpenExchanges keeper;
   TestServer server({}, keeper.handler());
   TestClient client(server.port());

@@ -1,5 +1,5 @@
-// For the tests of the HTTP listener: one that runs on a thread of its own, and a client that writes raw bytes and
-// blocks.
+// For the tests of the HTTP listener: a listener that runs on its own thread, and a blocking client that writes raw
+// bytes.
 #pragma once
 
 #include <arpa/inet.h>
@@ -21,7 +21,7 @@
 
 namespace sb::net {
 
-// Says what came in.
+// Echoes the request.
 inline void echo(const HttpRequest& request, const ExchangePtr& exchange) {
   std::string text = request.method + " [" + request.path + "] [" + request.query + "]";
   for (const auto& [name, value] : request.headers) text += " " + name + "=" + value;
@@ -51,7 +51,7 @@ class TestServer {
   int port() const { return port_; }
   EventLoop& loop() { return loop_; }
   HttpListener& listener() { return *listener_; }
-  // On the loop's thread; waits for it.
+  // Runs on the loop's thread; waits for it.
   template <class Work>
   void run(Work work) {
     std::promise<void> done;
@@ -83,9 +83,9 @@ class TestServer {
 };
 
 struct TestResponse {
-  int status = 0;    // 0: the connection ended before an answer
+  int status = 0;    // 0: the connection ended before a response
   std::string head;  // with the status line
-  std::string body;  // chunks taken apart
+  std::string body;  // chunks decoded
 };
 
 class TestClient {
@@ -115,7 +115,7 @@ class TestClient {
   void close() {
     if (fd_ >= 0) ::close(std::exchange(fd_, -1));
   }
-  // A reset instead of an end.
+  // Sends a reset instead of closing normally.
   void reset() {
     const linger hard{1, 0};
     ::setsockopt(fd_, SOL_SOCKET, SO_LINGER, &hard, sizeof hard);
@@ -123,7 +123,7 @@ class TestClient {
   }
   void half_close() { ::shutdown(fd_, SHUT_WR); }
 
-  // False when the other side does not take it any more.
+  // False if the server no longer reads.
   bool put(std::string_view bytes) {
     while (!bytes.empty()) {
       const ssize_t wrote = ::send(fd_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
@@ -136,7 +136,7 @@ class TestClient {
     for (const char c : bytes) put({&c, 1});
   }
 
-  // One answer, with its body. `is_to_head`: it has none.
+  // Reads one response with its body. `is_to_head`: it has no body.
   TestResponse answer(bool is_to_head = false) {
     TestResponse answer;
     if (!read_past("\r\n\r\n", answer.head)) return answer;
@@ -162,7 +162,7 @@ class TestClient {
     out += piece;
     return is_there && size > 0;
   }
-  // Everything until the other side ends.
+  // Everything until the server closes.
   std::string rest() {
     while (read_more()) {
     }
@@ -176,7 +176,7 @@ class TestClient {
   bool read_more() {
     pollfd waiting{fd_, POLLIN, 0};
     if (::poll(&waiting, 1, 20'000) != 1) {
-      ADD_FAILURE() << "the other side says nothing";
+      ADD_FAILURE() << "the server sends nothing";
       return false;
     }
     char buffer[65536];

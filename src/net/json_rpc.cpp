@@ -17,11 +17,11 @@ Malformed invalid(Value id, std::string message, int code = rpc::kInvalidRequest
   return {std::move(id), {code, std::move(message)}};
 }
 
-// The id as a value of ours, or nothing where it is none. A whole number may be written 1.0 or 1e3.
+// Parses an id; nothing if it is invalid. An integer may be written 1.0 or 1e3.
 std::optional<Value> id_of(const Value& value) {
   if (value.is_string() || value.is_integer()) return value;
   if (!value.is_number()) return {};
-  constexpr double kExact = 9'007'199'254'740'992.0;  // beyond this, doubles skip whole numbers
+  constexpr double kExact = 9'007'199'254'740'992.0;  // beyond this, doubles skip integers
   const double number = value.as_number();
   if (std::abs(number) > kExact || std::trunc(number) != number) return {};
   return Value(static_cast<long>(number));
@@ -48,8 +48,8 @@ RpcMessage read_call(Value& message, Value& method, const Value* given_id) {
   return RpcRequest{known, method.as_string(), std::move(params)};
 }
 
-// What is wrong with a response is never answered under its id: the other side would take that for the answer to a
-// request of its own.
+// Errors in a response are never reported under its id: the sender would take that as the response to one of its own
+// requests.
 RpcMessage read_response(Value& message, const Value* given_id) {
   Value* result = message.find("result");
   Value* error = message.find("error");
@@ -96,8 +96,7 @@ Value envelope() {
   return message;
 }
 
-// The string that begins with the quote at `at`, quotes included; `at` then stands behind it. Nothing when it does not
-// end.
+// The string that starts with the quote at `at`, quotes included; moves `at` past it. Nothing if it is unterminated.
 std::optional<std::string_view> string_at(std::string_view bytes, std::size_t& at) {
   const std::size_t begin = at++;
   while (at < bytes.size() && bytes[at] != '"') at += bytes[at] == '\\' ? 2 : 1;
@@ -105,8 +104,8 @@ std::optional<std::string_view> string_at(std::string_view bytes, std::size_t& a
   return bytes.substr(begin, ++at - begin);
 }
 
-// The id of a request whose text could not be read: what stands behind "id" in the outermost object. Whoever sent it
-// waits for an answer with that id. Nothing where there is no method, since a response is not answered, or two ids.
+// The id of a request that could not be parsed: the value after "id" in the outermost object. The sender waits for a
+// response with that id. Nothing if there is no method, since a response gets no response, or if there are two ids.
 Value id_in_unreadable(std::string_view bytes) {
   int depth = 0;
   bool has_method = false;
@@ -143,8 +142,8 @@ bool is_half(std::string_view bytes, std::size_t at, char first, char last) {
   return to_lower(bytes[at + 2]) == 'd' && to_lower(bytes[at + 3]) >= first && to_lower(bytes[at + 3]) <= last;
 }
 
-// Programs that cut a text in the middle of a character write half of it, \ud83d alone, which no UTF-8 can hold. Such a
-// half becomes U+FFFD; nothing when there is none.
+// Programs that cut a text in the middle of a character write half of it, such as \ud83d alone, which UTF-8 cannot
+// represent. Such a half becomes U+FFFD; nothing if there is none.
 std::optional<std::string> with_whole_characters(std::string_view bytes) {
   std::string mended;
   for (std::size_t at = 0; at < bytes.size();) {
@@ -181,20 +180,20 @@ RpcRead read_rpc(std::string_view bytes) {
     const Error& error = parsed.error();
     const int code = error.code == ErrorCode::kLimit ? rpc::kInvalidRequest : rpc::kParseError;
     read.messages.push_back(
-        invalid(id_in_unreadable(bytes), fmt::format("not a message: {}", error.to_string()), code));
+        invalid(id_in_unreadable(bytes), fmt::format("invalid message: {}", error.to_string()), code));
     return read;
   }
   if (!parsed->is_array()) {
     read.messages.push_back(read_one(*parsed));
     return read;
   }
-  // A batch that is none is answered as one message.
+  // An invalid batch is answered as one message.
   auto& items = parsed->items();
   if (items.empty()) {
     read.messages.push_back(invalid({}, "a batch needs at least one message"));
   } else if (items.size() > limits::kBatchMessages) {
-    read.messages.push_back(
-        invalid({}, fmt::format("{} messages in a batch; at most {} may be", items.size(), limits::kBatchMessages)));
+    read.messages.push_back(invalid(
+        {}, fmt::format("{} messages in a batch; at most {} are allowed", items.size(), limits::kBatchMessages)));
   } else {
     read.is_batch = true;
     read.messages.reserve(items.size());

@@ -1,8 +1,8 @@
-// JSON-RPC 2.0 messages as MCP uses them: read from bytes, made, written. Pure.
+// JSON-RPC 2.0 messages as MCP uses them: parsing, building, serializing. Pure.
 //
-// read() never trusts: bytes that are no JSON, no object, not UTF-8, too deep, with names twice, with an id of another
-// kind than string or integer come back as Malformed with the error response that answers them, under the id the
-// sender waits with where one can be made out. Half a surrogate pair, which some programs send, becomes U+FFFD.
+// read() trusts nothing: bytes that are not a JSON object, not UTF-8, too deep, with duplicate names, or with an id
+// that is neither string nor integer come back as Malformed, with the error response to send, under the sender's id if
+// it can be determined. Half a surrogate pair, which some programs send, becomes U+FFFD.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@
 
 namespace sb::net {
 
-// The protocol's own codes, and MCP's.
+// The codes of JSON-RPC and of MCP.
 namespace rpc {
 inline constexpr int kParseError = -32700;
 inline constexpr int kInvalidRequest = -32600;
@@ -27,13 +27,13 @@ inline constexpr int kInternalError = -32603;
 struct RpcError {
   int code = rpc::kInternalError;
   std::string message;
-  Value data = {};  // left out when null
+  Value data = {};  // omitted if null
 };
 
 struct RpcRequest {
   Value id;  // string or integer
   std::string method;
-  Value params;  // object; empty where absent
+  Value params;  // object; empty if absent
 };
 struct RpcNotification {
   std::string method;
@@ -44,7 +44,7 @@ struct RpcResponse {
   std::variant<Value, RpcError> outcome;
 };
 struct Malformed {
-  Value id;  // null where it could not be read
+  Value id;  // null if it could not be read
   RpcError error;
 };
 using RpcMessage = std::variant<RpcRequest, RpcNotification, RpcResponse, Malformed>;
@@ -58,6 +58,6 @@ RpcRead read_rpc(std::string_view bytes);
 Value rpc_request(Value id, std::string_view method, Value params);
 Value rpc_notification(std::string_view method, Value params);
 Value rpc_result(Value id, Value result);
-Value rpc_error(Value id, const RpcError& error);  // an id of null is left out where the schema wants it so
+Value rpc_error(Value id, const RpcError& error);  // a null id is omitted, as the schema requires
 
 }  // namespace sb::net

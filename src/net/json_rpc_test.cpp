@@ -12,7 +12,7 @@ namespace {
 
 using testing::HasSubstr;
 
-// One line that says what was read: `request 1 ping {}`, `malformed null -32700`, …
+// Describes what was read in one line: `request 1 ping {}`, `malformed null -32700`, …
 std::string describe(const RpcMessage& message) {
   struct Teller {
     std::string operator()(const RpcRequest& m) const {
@@ -42,7 +42,7 @@ std::string describe(std::string_view bytes) {
   return out;
 }
 
-TEST(JsonRpc, ReadsWhatTheProtocolHas) {
+TEST(JsonRpc, ReadsAllMessageKinds) {
   const std::pair<const char*, const char*> table[] = {
       {R"({"jsonrpc":"2.0","id":1,"method":"ping"})", "request 1 ping {}"},
       {R"( {"method":"a/b","params":{"x":[1]},"id":"k","jsonrpc":"2.0"} )", R"(request "k" a/b {"x":[1]})"},
@@ -62,7 +62,7 @@ TEST(JsonRpc, ReadsWhatTheProtocolHas) {
   for (const auto& [bytes, expected] : table) EXPECT_EQ(describe(bytes), expected) << bytes;
 }
 
-TEST(JsonRpc, TellsWhatIsMalformedAndUnderWhichId) {
+TEST(JsonRpc, ReportsMalformedMessagesUnderTheRightId) {
   const std::pair<std::string, const char*> table[] = {
       {"", "malformed null -32700"},
       {"nonsense", "malformed null -32700"},
@@ -93,7 +93,7 @@ TEST(JsonRpc, TellsWhatIsMalformedAndUnderWhichId) {
       {R"({"jsonrpc":"2.0","id":18446744073709551615,"method":"a"})", "malformed null -32600"},
       {R"({"jsonrpc":"2.0","id":{},"method":"a"})", "malformed null -32600"},
       {R"({"jsonrpc":"2.0","id":true,"method":"a"})", "malformed null -32600"},
-      // Never under the id of a response: it would answer another request.
+      // Never under the id of a response: that would answer another request.
       {R"({"jsonrpc":"2.0","id":1,"result":{},"error":{"code":1,"message":""}})", "malformed null -32600"},
       {R"({"jsonrpc":"2.0","id":1,"error":"bad"})", "malformed null -32600"},
       {R"({"jsonrpc":"2.0","id":1,"error":{"code":"1","message":""}})", "malformed null -32600"},
@@ -107,8 +107,8 @@ TEST(JsonRpc, TellsWhatIsMalformedAndUnderWhichId) {
   for (const auto& [bytes, expected] : table) EXPECT_EQ(describe(bytes), expected) << bytes;
 }
 
-// What JavaScript makes of a text that was cut in the middle of a character.
-TEST(JsonRpc, TakesHalfASurrogatePairForAnUnknownCharacter) {
+// What JavaScript produces for a text that was cut in the middle of a character.
+TEST(JsonRpc, ReplacesHalfASurrogatePair) {
   const std::pair<const char*, const char*> table[] = {
       {R"("cut \ud83d")", "cut \xef\xbf\xbd"},         {R"("\ude00 cut")", "\xef\xbf\xbd cut"},
       {R"("\uD83D\uDE00")", "\xf0\x9f\x98\x80"},       {R"("\ud83d\ud83d\ude00")", "\xef\xbf\xbd\xf0\x9f\x98\x80"},
@@ -122,7 +122,7 @@ TEST(JsonRpc, TakesHalfASurrogatePairForAnUnknownCharacter) {
   }
 }
 
-TEST(JsonRpc, KeepsItsLimits) {
+TEST(JsonRpc, EnforcesItsLimits) {
   const auto nested = [](int depth) {
     return R"({"jsonrpc":"2.0","id":1,"method":"a","params":{"x":)" + std::string(depth, '[') +
            std::string(depth, ']') + "}}";
@@ -148,14 +148,14 @@ TEST(JsonRpc, KeepsItsLimits) {
   EXPECT_EQ(batch(limits::kBatchMessages + 1), 1u);
 }
 
-TEST(JsonRpc, MakesMessagesThatReadBack) {
+TEST(JsonRpc, BuildsMessagesThatReadBack) {
   EXPECT_EQ(to_json(rpc_request("a", "ping", {})), R"({"jsonrpc":"2.0","id":"a","method":"ping"})");
   EXPECT_EQ(to_json(rpc_notification("n", Value::object({{"x", 1}}))),
             R"({"jsonrpc":"2.0","method":"n","params":{"x":1}})");
   EXPECT_EQ(to_json(rpc_result(7, Value::object())), R"({"jsonrpc":"2.0","id":7,"result":{}})");
   EXPECT_EQ(to_json(rpc_error(7, {-32601, "no such method"})),
             R"({"jsonrpc":"2.0","id":7,"error":{"code":-32601,"message":"no such method"}})");
-  // Both schemas have the id optional and never null.
+  // In both schemas the id is optional and never null.
   EXPECT_EQ(to_json(rpc_error({}, {-32700, "not JSON", Value::array()})),
             R"({"jsonrpc":"2.0","error":{"code":-32700,"message":"not JSON","data":[]}})");
   EXPECT_EQ(describe(to_json(rpc_error({}, {-32700, "not JSON"}))), "error null -32700 not JSON null");

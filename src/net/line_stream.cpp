@@ -25,11 +25,11 @@ constexpr std::size_t kBeginningBytes = 1u << 10;
 
 }  // namespace
 
-// A descriptor of our own for a file that others may have open too.
+// Our own descriptor for a file that other processes may have open too.
 //
-// Non-blocking is a property of the open file and not of the descriptor: set on a terminal, it would stay with the
-// shell after us, and set on a pipe it would hit whoever else writes there. So what can be opened anew is. What cannot
-// (a socket) is switched, and switched back in the end.
+// O_NONBLOCK is a property of the open file, not of the descriptor: set on a terminal, it would stay set for the shell
+// after we exit, and set on a pipe, it would affect other writers. So reopen what can be reopened. What cannot (a
+// socket) is switched, and switched back at the end.
 class LineStream::OwnedFd {
  public:
   OwnedFd(int shared, int access) {
@@ -55,7 +55,7 @@ class LineStream::OwnedFd {
   OwnedFd(const OwnedFd&) = delete;
 
   int fd() const { return fd_; }
-  // False for what is always ready, and what epoll therefore refuses: plain files, /dev/null.
+  // False for files that are always ready, which epoll therefore rejects: regular files, /dev/null.
   bool is_waitable() const { return is_waitable_; }
 
  private:
@@ -64,12 +64,12 @@ class LineStream::OwnedFd {
   std::optional<int> former_flags_;
 };
 
-// Cuts what comes in into lines.
+// Splits the input into lines.
 class LineStream::LineSplitter {
  public:
   explicit LineSplitter(std::size_t limit) : limit_(limit) {}
 
-  // Room for the next bytes; then added() says how many came.
+  // Space for the next bytes; call added() with the number that arrived.
   std::pair<char*, std::size_t> room() {
     if (begin_ == end_) begin_ = end_ = scanned_ = 0;
     if (begin_ == end_ && buffer_.size() > kKeptBytes) buffer_ = {};
@@ -85,10 +85,10 @@ class LineStream::LineSplitter {
   void added(std::size_t bytes) { end_ += bytes; }
 
   struct Piece {
-    std::string_view text;  // until the next room()
+    std::string_view text;  // valid until the next room()
     bool is_too_long = false;
   };
-  // The next line that is complete (or known to be too long); at the end of input also one without its end.
+  // The next complete (or too long) line; at the end of input also one without a line feed.
   std::optional<Piece> next(bool is_end) {
     for (;;) {
       char* const data = buffer_.data();
@@ -113,7 +113,8 @@ class LineStream::LineSplitter {
     scanned_ = end_;
     if (is_skipping_ || is_end) begin_ = end_;
     if (is_skipping_) return {};
-    // One more than the limit may yet be a line of just the limit with \r\n behind it.
+    // One byte over the limit may still be a line of exactly the limit followed by \r
+    // .
     if (line.size() > limit_ + 1) {
       is_skipping_ = true;
       begin_ = end_;
@@ -128,8 +129,8 @@ class LineStream::LineSplitter {
 
   const std::size_t limit_;
   std::vector<char> buffer_;
-  std::size_t begin_ = 0, scanned_ = 0, end_ = 0;  // [begin_, scanned_) has no line's end
-  bool is_skipping_ = false;                       // the rest of a line that was too long
+  std::size_t begin_ = 0, scanned_ = 0, end_ = 0;  // [begin_, scanned_) contains no line feed
+  bool is_skipping_ = false;                       // the rest of a too long line
 };
 
 struct LineStream::Parts : std::enable_shared_from_this<Parts> {
@@ -163,7 +164,7 @@ struct LineStream::Parts : std::enable_shared_from_this<Parts> {
 
   asio::io_context& context;
   OwnedFd input, output;
-  // Only for waiting; they do not own.
+  // Only for waiting; they do not own the descriptors.
   asio::posix::stream_descriptor input_wait{context}, output_wait{context};
   LineSplitter cutter;
   const std::size_t queue_limit;
@@ -172,7 +173,7 @@ struct LineStream::Parts : std::enable_shared_from_this<Parts> {
   std::size_t sent = 0;  // of the queue
   bool is_writing = false, is_broken = false, has_ended = false;
   bool is_at_end = false;  // of the input
-  bool is_paused = false;  // nothing is taken in until the other side has taken more of what it was told
+  bool is_paused = false;  // no reading until the other side has read more of the output
   std::vector<std::function<void()>> flushes;
 };
 
@@ -195,7 +196,7 @@ void LineStream::Parts::read_now() {
     got = ::read(input.fd(), room, size);
   } while (got < 0 && errno == EINTR);
   if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) return read_soon();
-  // A terminal that was hung up gives an error; it has ended all the same.
+  // A terminal that was hung up returns an error; treat it as the end.
   if (got > 0)
     cutter.added(static_cast<std::size_t>(got));
   else
@@ -209,7 +210,7 @@ void LineStream::Parts::deliver_lines() {
   read_soon();
 }
 
-// False when it must go on later.
+// False if writing must continue later.
 bool LineStream::Parts::deliver() {
   while (!has_ended) {
     if (is_backed_up()) {
@@ -241,7 +242,7 @@ void LineStream::Parts::write(std::string_view text) {
     return;
   }
   if (std::exchange(is_writing, true)) return;
-  // After the work at hand: what it writes in one go leaves in one go.
+  // Deferred until the current work is done, so that its writes leave together.
   asio::post(context, [self = shared_from_this()] { self->write_now(); });
 }
 

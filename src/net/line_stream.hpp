@@ -1,9 +1,10 @@
-// Lines over two file descriptors: what stdio servers speak.
+// Lines over two file descriptors: the transport of stdio servers.
 //
-// A line ends with \n (a \r before it is taken off); an empty one is skipped; what stands before the end of input
-// without \n is a last line. One longer than the limit is not kept: it is told once as too long, and reading goes on
-// behind its end. Writing never blocks the loop: what the reader does not take is queued, in order. While a quarter of
-// the queue's limit waits, no further line is taken in; beyond the limit the stream is given up (kSlow).
+// A line ends with
+// (a \r before it is removed); empty lines are skipped; input after the last
+// is a last line. A line longer than the limit is not kept: it is reported once as too long, and reading continues
+// after it. Writing never blocks the loop: output that is not read yet is queued, in order. While the queue is more
+// than a quarter full, no further line is read; over its limit the stream is closed (kSlow).
 //
 // Threads: all on the loop's thread.
 #pragma once
@@ -33,7 +34,7 @@ class LineStream {
   LineStream(const LineStream&) = delete;
 
   void write(std::string_view text);  // \n is added
-  // Calls back when all that was written has left, or cannot leave any more.
+  // Calls back when everything written was sent, or can no longer be sent.
   void flush(std::function<void()> done);
 
  private:

@@ -20,7 +20,7 @@ using testing::ElementsAre;
 
 constexpr std::size_t kLineLimit = 2'000, kQueueLimit = 1u << 20;
 
-// Both ends of a pipe or socket pair; closes what is left open.
+// Both ends of a pipe or socket pair; closes what is still open.
 struct Ends {
   int near = -1, far = -1;
   static Ends input_pipe() {
@@ -63,7 +63,8 @@ std::string read_all(int fd) {
   return out;
 }
 
-// What a stream told: lines, `too long: N` with the length of what was shown, and how it ended. Stops the loop then.
+// What a stream reported: lines, `too long: N` with the length of the shown beginning, and how it ended. Then stops the
+// loop.
 struct ReceivedLines {
   EventLoop& loop;
   std::vector<std::string> lines;
@@ -83,9 +84,9 @@ struct ReceivedLines {
 
 std::vector<std::string> lines_of(std::string text, bool byte_by_byte) {
   EventLoop loop;
-  ReceivedLines told{loop, {}};
+  ReceivedLines received{loop, {}};
   Ends in = Ends::input_pipe(), out = Ends::output_pipe();
-  LineStream stream(loop, in.near, out.near, kLineLimit, kQueueLimit, told.handlers());
+  LineStream stream(loop, in.near, out.near, kLineLimit, kQueueLimit, received.handlers());
   std::thread writer([&] {
     if (byte_by_byte) {
       for (const char c : text) put(in.far, {&c, 1});
@@ -96,10 +97,10 @@ std::vector<std::string> lines_of(std::string text, bool byte_by_byte) {
   });
   loop.run();
   writer.join();
-  return told.lines;
+  return received.lines;
 }
 
-TEST(LineStream, CutsLinesHoweverTheyCome) {
+TEST(LineStream, SplitsLinesHoweverBytesArrive) {
   const std::string edge(kLineLimit, 'e'), over(kLineLimit + 1, 'o'), far_over(300'000, 'f');
   for (const bool byte_by_byte : {false, true}) {
     EXPECT_THAT(lines_of("a\nb b\r\n\n\r\n \nlast", byte_by_byte), ElementsAre("a", "b b", " ", "last", "END"));
@@ -119,42 +120,42 @@ TEST(LineStream, CutsLinesHoweverTheyCome) {
   EXPECT_EQ(lines[99'999], "99999");
 }
 
-TEST(LineStream, ReadsFilesAndNothing) {
+TEST(LineStream, ReadsFilesAndDevNull) {
   const auto path = std::filesystem::temp_directory_path() / ("line_stream_" + std::to_string(::getpid()));
   std::ofstream(path) << "one\ntwo\n";
   for (const auto& [name, expected] : std::vector<std::pair<std::string, std::vector<std::string>>>{
            {path, {"one", "two", "END"}}, {"/dev/null", {"END"}}}) {
     EventLoop loop;
-    ReceivedLines told{loop, {}};
+    ReceivedLines received{loop, {}};
     const int in = ::open(name.c_str(), O_RDONLY);
     const int out = ::open("/dev/null", O_WRONLY);
-    LineStream stream(loop, in, out, kLineLimit, kQueueLimit, told.handlers());
-    stream.write("to nobody");
+    LineStream stream(loop, in, out, kLineLimit, kQueueLimit, received.handlers());
+    stream.write("to no one");
     loop.run();
-    EXPECT_EQ(told.lines, expected) << name;
+    EXPECT_EQ(received.lines, expected) << name;
     ::close(in);
     ::close(out);
   }
   std::filesystem::remove(path);
 }
 
-TEST(LineStream, AClosedDescriptorHasEnded) {
+TEST(LineStream, ClosedDescriptorIsTheEnd) {
   EventLoop loop;
-  ReceivedLines told{loop, {}};
-  LineStream stream(loop, -1, -1, kLineLimit, kQueueLimit, told.handlers());
+  ReceivedLines received{loop, {}};
+  LineStream stream(loop, -1, -1, kLineLimit, kQueueLimit, received.handlers());
   loop.run();
-  EXPECT_THAT(told.lines, ElementsAre("END"));
+  EXPECT_THAT(received.lines, ElementsAre("END"));
 }
 
-// Many small writes leave as one, in order, and a reader that takes its time gets all of it.
+// Many small writes are sent as one, in order, and a slow reader gets all of it.
 void expect_written(Ends out) {
   EventLoop loop;
-  ReceivedLines told{loop, {}};
+  ReceivedLines received{loop, {}};
   Ends in = Ends::input_pipe();
   std::string expected, got;
   std::thread reader;
   {
-    LineStream stream(loop, in.near, out.near, kLineLimit, 8u << 20, told.handlers());
+    LineStream stream(loop, in.near, out.near, kLineLimit, 8u << 20, received.handlers());
     for (int i = 0; i < 3; ++i) stream.write("small"), expected += "small\n";
     for (int i = 0; i < 40; ++i) {
       const std::string line(100'000, static_cast<char>('a' + i % 26));
@@ -166,12 +167,12 @@ void expect_written(Ends out) {
     loop.run();
   }
   loop.post([&] { loop.stop(); });
-  loop.run();  // lets go of the descriptor
+  loop.run();  // releases the descriptor
   ::close(std::exchange(out.near, -1));
   reader.join();
   EXPECT_EQ(got.size(), expected.size());
   EXPECT_TRUE(got == expected);
-  EXPECT_TRUE(told.lines.empty());
+  EXPECT_TRUE(received.lines.empty());
 }
 
 TEST(LineStream, WritesAllInOrderToASlowReader) {
@@ -179,47 +180,47 @@ TEST(LineStream, WritesAllInOrderToASlowReader) {
   expect_written(Ends::sockets());
 }
 
-TEST(LineStream, WritesOfOneTurnLeaveTogether) {
+TEST(LineStream, WritesOfOneTurnAreSentTogether) {
   EventLoop loop;
-  ReceivedLines told{loop, {}};
+  ReceivedLines received{loop, {}};
   Ends in = Ends::input_pipe();
   int fds[2] = {};
-  ASSERT_EQ(::socketpair(AF_UNIX, SOCK_SEQPACKET, 0, fds), 0);  // keeps writes apart
+  ASSERT_EQ(::socketpair(AF_UNIX, SOCK_SEQPACKET, 0, fds), 0);  // preserves write boundaries
   Ends out(fds[0], fds[1]);
-  LineStream stream(loop, in.near, out.near, kLineLimit, kQueueLimit, told.handlers());
+  LineStream stream(loop, in.near, out.near, kLineLimit, kQueueLimit, received.handlers());
   loop.post([&] { stream.write("a"), stream.write("b"), stream.flush([&] { loop.stop(); }); });
   loop.run();
   char buffer[100];
   EXPECT_EQ(std::string_view(buffer, static_cast<std::size_t>(::read(out.far, buffer, sizeof buffer))), "a\nb\n");
 }
 
-TEST(LineStream, GivesUpOnAReaderThatDoesNotRead) {
+TEST(LineStream, ClosesWhenTheReaderDoesNotRead) {
   EventLoop loop;
-  ReceivedLines told{loop, {}};
+  ReceivedLines received{loop, {}};
   Ends in = Ends::input_pipe(), out = Ends::output_pipe();
-  LineStream stream(loop, in.near, out.near, kLineLimit, kQueueLimit, told.handlers());
+  LineStream stream(loop, in.near, out.near, kLineLimit, kQueueLimit, received.handlers());
   bool is_flushed = false;
   stream.flush([&] {
     for (int i = 0; i < 30; ++i) stream.write(std::string(50'000, 'x'));
     stream.flush([&] { is_flushed = true; });
   });
   loop.run();
-  EXPECT_THAT(told.lines, ElementsAre("SLOW"));
+  EXPECT_THAT(received.lines, ElementsAre("SLOW"));
   stream.write("more");
   put(in.far, "unheard\n");
   loop.after(20, [&] { loop.stop(); });
   loop.run();
-  EXPECT_THAT(told.lines, ElementsAre("SLOW"));
+  EXPECT_THAT(received.lines, ElementsAre("SLOW"));
   EXPECT_TRUE(is_flushed);
 }
 
-// A client that sends on and on before it reads an answer gets them all.
-TEST(LineStream, TakesInNoMoreThanItCanAnswer) {
+// A client that sends many requests before it reads a response gets all responses.
+TEST(LineStream, StopsReadingWhenTheQueueFills) {
   constexpr int kLines = 20'000;
   EventLoop loop;
-  ReceivedLines told{loop, {}};
+  ReceivedLines received{loop, {}};
   Ends in = Ends::input_pipe(), out = Ends::output_pipe();
-  LineHandlers handlers = told.handlers();
+  LineHandlers handlers = received.handlers();
   LineStream* answering = nullptr;
   handlers.line = [&](std::string_view) { answering->write(std::string(1'000, 'a')); };
   handlers.ended = [&](LineStreamEnd how) {
@@ -248,16 +249,16 @@ TEST(LineStream, TakesInNoMoreThanItCanAnswer) {
   EXPECT_EQ(answers, kLines);
 }
 
-TEST(LineStream, TellsOfABrokenPipe) {
+TEST(LineStream, ReportsABrokenPipe) {
   for (const bool is_socket : {false, true}) {
     EventLoop loop;
-    ReceivedLines told{loop, {}};
+    ReceivedLines received{loop, {}};
     Ends in = Ends::input_pipe(), out = is_socket ? Ends::sockets() : Ends::output_pipe();
-    LineStream stream(loop, in.near, out.near, kLineLimit, kQueueLimit, told.handlers());
+    LineStream stream(loop, in.near, out.near, kLineLimit, kQueueLimit, received.handlers());
     out.close_far();
-    stream.write("to nobody");
+    stream.write("to no one");
     loop.run();
-    EXPECT_THAT(told.lines, ElementsAre("BROKEN"));
+    EXPECT_THAT(received.lines, ElementsAre("BROKEN"));
   }
 }
 
@@ -276,7 +277,7 @@ TEST(LineStream, StillWritesAfterTheInputEnded) {
   EXPECT_EQ(std::string_view(buffer, static_cast<std::size_t>(::read(out.far, buffer, sizeof buffer))), "goodbye\n");
 }
 
-TEST(LineStream, MayBeDroppedByItsOwnHandler) {
+TEST(LineStream, MayBeDestroyedByItsOwnHandler) {
   EventLoop loop;
   Ends in = Ends::input_pipe(), out = Ends::output_pipe();
   std::unique_ptr<LineStream> stream;
@@ -289,7 +290,7 @@ TEST(LineStream, MayBeDroppedByItsOwnHandler) {
   EXPECT_EQ(lines, 1);
 }
 
-// Others have the same terminal or socket open, and would be surprised by EAGAIN.
+// Other processes have the same terminal or socket open and do not expect EAGAIN.
 TEST(LineStream, LeavesSharedFilesBlocking) {
   int master = -1, slave = -1;
   ASSERT_EQ(::openpty(&master, &slave, nullptr, nullptr, nullptr), 0);
@@ -297,14 +298,14 @@ TEST(LineStream, LeavesSharedFilesBlocking) {
   const auto is_blocking = [](int fd) { return (::fcntl(fd, F_GETFL) & O_NONBLOCK) == 0; };
   {
     EventLoop loop;
-    ReceivedLines told{loop, {}};
-    LineStream on_terminal(loop, terminal.near, pipe.near, kLineLimit, kQueueLimit, told.handlers());
+    ReceivedLines received{loop, {}};
+    LineStream on_terminal(loop, terminal.near, pipe.near, kLineLimit, kQueueLimit, received.handlers());
     LineStream on_socket(loop, socket.near, socket.near, kLineLimit, kQueueLimit, {});
     put(terminal.far, "typed\n");
     on_terminal.write("x");
     loop.after(20, [&] { loop.stop(); });
     loop.run();
-    EXPECT_THAT(told.lines, ElementsAre("typed"));
+    EXPECT_THAT(received.lines, ElementsAre("typed"));
     EXPECT_TRUE(is_blocking(terminal.near));
     EXPECT_TRUE(is_blocking(pipe.near));
   }

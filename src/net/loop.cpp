@@ -34,7 +34,7 @@ EventLoop::Timer EventLoop::after(std::int64_t delay_ms, Work work) {
   const Timer id = ++parts_->last_timer;
   asio::steady_timer& timer = parts_->timers.try_emplace(id, parts_->context).first->second;
   timer.expires_after(std::chrono::milliseconds(std::max<std::int64_t>(delay_ms, 0)));
-  // A timer may be cancelled between becoming due and being run, so the table decides.
+  // A timer may be cancelled between becoming due and running, so the table decides.
   timer.async_wait([parts = parts_.get(), id, work = std::move(work)](const boost::system::error_code& error) {
     if (!error && parts->timers.erase(id) == 1) work();
   });
@@ -58,7 +58,7 @@ void EventLoop::stop() {
 void EventLoop::on_stop_signal(Work work) {
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
     struct sigaction now = {};
-    // Whoever started us with one ignored (nohup) wants it so.
+    // A caller that started us with a signal ignored (nohup) wants it so.
     if (::sigaction(signal, nullptr, &now) == 0 && now.sa_handler == SIG_IGN) continue;
     boost::system::error_code error;
     parts_->signals.add(signal, error);
@@ -67,7 +67,7 @@ void EventLoop::on_stop_signal(Work work) {
       [parts = parts_.get(), work = std::move(work)](const boost::system::error_code& error, int) {
         if (error) return;
         boost::system::error_code ignored;
-        parts->signals.clear(ignored);  // back to the default: the second one ends the process, whatever the loop does
+        parts->signals.clear(ignored);  // back to the default: a second signal ends the process, whatever the loop does
         work();
       });
 }

@@ -1,4 +1,4 @@
-// The event loop everything of `net` runs on: one thread, never blocked by work (workers.hpp is for that).
+// The event loop that all of `net` runs on: one thread, never blocked by work (workers.hpp is for that).
 //
 //   EventLoop loop;
 //   loop.on_stop_signal([&] { loop.stop(); });
@@ -16,7 +16,7 @@ namespace sb::net {
 
 class EventLoop final : public Scheduler {
  public:
-  EventLoop();  // SIGPIPE is ignored from here on
+  EventLoop();  // ignores SIGPIPE from here on
   ~EventLoop() override;
   EventLoop(const EventLoop&) = delete;
 
@@ -24,15 +24,15 @@ class EventLoop final : public Scheduler {
   Timer after(std::int64_t delay_ms, Work work) override;
   void cancel(Timer timer) override;
 
-  // Until stop().
+  // Runs until stop().
   void run();
   void stop();
 
-  // SIGINT, SIGTERM and SIGHUP (unless ignored already, as by nohup) call this on the loop's thread, the first time; a
-  // second one ends the process at once.
+  // Calls this on the loop's thread for the first SIGINT, SIGTERM or SIGHUP (unless already ignored, as with nohup); a
+  // second signal ends the process immediately.
   void on_stop_signal(Work work);
 
-  // For the files of net that speak Asio: its io_context.
+  // The io_context, for the files of net that use Asio.
   void* native();
 
  private:

@@ -58,7 +58,7 @@ int status_of_child(void (*body)()) {
   return status;
 }
 
-TEST(EventLoop, FirstSignalIsWorkAndSecondOneEndsTheProcess) {
+TEST(EventLoop, FirstSignalRunsTheHandlerAndSecondEndsTheProcess) {
   const int clean = status_of_child([] {
     EventLoop loop;
     loop.on_stop_signal([&] { loop.stop(); });
@@ -79,7 +79,7 @@ TEST(EventLoop, FirstSignalIsWorkAndSecondOneEndsTheProcess) {
   EXPECT_TRUE(WIFSIGNALED(stuck) && WTERMSIG(stuck) == SIGINT) << stuck;
 }
 
-TEST(FakeScheduler, RunsTimersAtTheirTimeAndPostedWorkBetween) {
+TEST(FakeScheduler, RunsTimersWhenDueAndPostedWorkBetween) {
   FakeScheduler scheduler;
   std::string seen;
   scheduler.after(10, [&] {

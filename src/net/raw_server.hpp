@@ -1,5 +1,5 @@
-// For tests: a server on loopback that does with a request what no proper server does. Each connection has a thread of
-// its own; the answering function writes raw bytes.
+// For tests: a loopback server that behaves as no proper server does. Each connection has its own thread; the answering
+// function writes raw bytes.
 #pragma once
 
 #include <arpa/inet.h>
@@ -25,7 +25,7 @@ class RawServer {
  public:
   struct Request {
     std::string head, body;
-    int number = 0;  // of all that came to this server, from 1
+    int number = 0;  // counts all requests to this server, from 1
   };
   class Peer {
    public:
@@ -38,18 +38,18 @@ class RawServer {
       }
       return true;
     }
-    // As servers answer that do: with its length.
+    // A normal response, with its length.
     bool answer(int status, std::string_view body, std::string_view headers = {}) {
       return put("HTTP/1.1 " + std::to_string(status) + " Word\r\nContent-Length: " + std::to_string(body.size()) +
                  "\r\n" + std::string(headers) + "\r\n" + std::string(body));
     }
-    // Says nothing until the server ends or the other side goes.
+    // Sends nothing until the server stops or the client disconnects.
     void be_silent() {
       char byte = 0;
       while (!is_over_ && ::recv(fd_, &byte, 1, 0) > 0) {
       }
     }
-    // A reset instead of an end, when it is closed.
+    // Sends a reset instead of closing normally.
     void will_reset() {
       const linger hard{1, 0};
       ::setsockopt(fd_, SOL_SOCKET, SO_LINGER, &hard, sizeof hard);
@@ -59,7 +59,7 @@ class RawServer {
     int fd_;
     const std::atomic<bool>& is_over_;
   };
-  // True: the connection is kept for another request.
+  // True: keep the connection for another request.
   using Answer = std::function<bool(Peer& peer, const Request& request)>;
 
   explicit RawServer(Answer answer) : answer_(std::move(answer)) {

@@ -1,5 +1,5 @@
-// Where work is put off to: the loop's own thread, now or later. The real one is EventLoop; tests have one whose clock
-// they move by hand (net/testing.hpp).
+// Defers work to the loop's own thread, now or later. The real one is EventLoop; tests use one whose clock they move by
+// hand (net/testing.hpp).
 //
 // Threads: post() from any; after() and cancel() only on the loop's thread. Work runs on the loop's thread, in the
 // order it was posted or became due.
@@ -18,7 +18,7 @@ class Scheduler {
   virtual ~Scheduler() = default;
   virtual void post(Work work) = 0;
   virtual Timer after(std::int64_t delay_ms, Work work) = 0;
-  virtual void cancel(Timer timer) = 0;  // one that ran or was cancelled is fine
+  virtual void cancel(Timer timer) = 0;  // no effect if it ran or was cancelled
 };
 
 }  // namespace sb::net

@@ -1,4 +1,4 @@
-// A Scheduler for tests: nothing runs until told, and the clock only moves by hand.
+// A Scheduler for tests: runs work only on request, with a clock that moves only by hand.
 //
 // Threads: post() from any; the rest on the test's thread.
 #pragma once
@@ -30,13 +30,13 @@ class FakeScheduler final : public Scheduler {
     std::erase_if(timers_, [&](const auto& entry) { return entry.first.second == timer; });
   }
 
-  // All that is posted, and what that posts in turn. How many there were.
+  // Runs all posted work, and what that posts in turn. Returns how many there were.
   std::size_t run_posted() {
     std::size_t count = 0;
     for (; Work work = next(); ++count) work();
     return count;
   }
-  // Posted work, and timers in the order they become due, each at its own time.
+  // Runs posted work, and timers in the order they become due, each at its own time.
   void advance_ms(std::int64_t duration_ms) {
     const std::int64_t end_ms = now_ms_ + duration_ms;
     run_posted();
@@ -48,7 +48,7 @@ class FakeScheduler final : public Scheduler {
     }
     now_ms_ = end_ms;
   }
-  // Runs what other threads post until the condition holds; false when it does not in time. The fake clock stands.
+  // Runs work posted by other threads until the condition holds; false on timeout. The fake clock does not move.
   template <class Condition>
   bool run_until(Condition condition, std::chrono::milliseconds wait = std::chrono::seconds(20)) {
     const auto deadline = std::chrono::steady_clock::now() + wait;

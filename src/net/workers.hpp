@@ -1,13 +1,13 @@
-// Threads for work that may block: a store's commit, a command that takes minutes.
+// Threads for blocking work: a store's commit, a command that takes minutes.
 //
-// Each thread makes its own bench (whatever the work needs that threads must not share: an open store, caches) when it
-// starts, and keeps it. Threads start only when all others are busy, so that a server with one client has one; and the
-// one that worked last works next, since its caches are warm. Beyond
-// `most` jobs wait their turn, and beyond `queued` they are refused.
+// Each thread creates its own State (whatever threads must not share: an open store, caches) when it starts, and keeps
+// it. A thread starts only when all others are busy, so a server with one client has one thread; the thread that worked
+// last works next, because its caches are warm. Beyond `most` threads, jobs wait; beyond `queued` waiting jobs, they
+// are rejected.
 //
-// With `most` 0 there are no threads: run() does the job itself before it returns. For tests and fuzzers.
+// With `most` 0 there are no threads: run() executes the job itself before it returns. For tests and fuzzers.
 //
-// Threads: run() from any. The destructor lets running jobs end and drops waiting ones.
+// Threads: run() from any. The destructor waits for running jobs and drops waiting ones.
 #pragma once
 
 #include <condition_variable>
@@ -30,11 +30,11 @@ class WorkerPool {
   ~WorkerPool();
   WorkerPool(const WorkerPool&) = delete;
 
-  bool run(Job job);   // false: too many wait
-  std::size_t idle();  // how many threads wait for work
+  bool run(Job job);   // false: too many are waiting
+  std::size_t idle();  // number of threads waiting for work
 
  private:
-  // Where an idle thread waits to be called.
+  // Where an idle thread waits for a job.
   struct IdleThread {
     std::condition_variable called;
     bool is_called = false;
@@ -48,9 +48,9 @@ class WorkerPool {
   std::mutex mutex_;
   std::deque<Job> jobs_;
   std::vector<std::thread> threads_;
-  std::vector<IdleThread*> idle_;  // who came last is called first
+  std::vector<IdleThread*> idle_;  // last in, first out
   bool is_ending_ = false;
-  std::unique_ptr<State> own_state_;  // where there are no threads
+  std::unique_ptr<State> own_state_;  // used if there are no threads
 };
 
 template <class State>
@@ -93,7 +93,7 @@ std::size_t WorkerPool<State>::idle() {
 
 template <class State>
 void WorkerPool<State>::wait_for_job(std::unique_lock<std::mutex>& lock, IdleThread& seat) {
-  // A thread that has just ended its work may have taken the job this one was called for.
+  // A thread that just finished may have taken the job this one was woken for.
   while (!is_ending_ && jobs_.empty()) {
     seat.is_called = false;
     idle_.push_back(&seat);

@@ -16,7 +16,7 @@ std::function<std::unique_ptr<State>()> numbering(std::atomic<int>& made) {
   return [&made] { return std::make_unique<State>(State{++made}); };
 }
 
-// Runs a job and waits for it; gives the bench it ran on.
+// Runs a job and waits for it; returns the number of the State it ran on.
 int run_one(WorkerPool<State>& workers) {
   std::promise<int> done;
   EXPECT_TRUE(workers.run([&](State& state) { done.set_value(state.number); }));
@@ -37,7 +37,7 @@ TEST(WorkerPool, OneClientHasOneThread) {
   EXPECT_EQ(made, 1);
 }
 
-TEST(WorkerPool, WhoWorkedLastWorksNext) {
+TEST(WorkerPool, ThreadThatWorkedLastWorksNext) {
   std::atomic<int> made = 0;
   WorkerPool<State> workers(numbering(made), 3, 100);
   std::vector<std::promise<void>> ends(3);
@@ -61,7 +61,7 @@ TEST(WorkerPool, WhoWorkedLastWorksNext) {
   }
 }
 
-TEST(WorkerPool, BusyOnesAreJoinedByOthersUpToTheLimitAndTheRestWaits) {
+TEST(WorkerPool, StartsThreadsUpToTheLimitAndQueuesTheRest) {
   std::atomic<int> made = 0;
   std::promise<void> go;
   const std::shared_future<void> gone(go.get_future());
@@ -88,7 +88,7 @@ TEST(WorkerPool, BusyOnesAreJoinedByOthersUpToTheLimitAndTheRestWaits) {
   EXPECT_EQ(done, 8);
 }
 
-TEST(WorkerPool, EndingDropsWhatWaits) {
+TEST(WorkerPool, DestructorDropsWaitingJobs) {
   std::atomic<int> made = 0, done = 0;
   std::promise<void> begun;
   {

@@ -16,7 +16,7 @@ void add_text(std::string& bytes, std::string_view text) {
 
 std::unexpected<Error> corrupt(std::string_view stream, std::int64_t seq, std::string_view what) {
   return fail(ErrorCode::kCorrupt, fmt::format("event {} of stream \"{}\" {}", seq, stream, what),
-              "Restore the store from a backup; what comes before this event is whole.");
+              "Restore the store from a backup; everything before this event is intact.");
 }
 
 }  // namespace
@@ -38,7 +38,7 @@ Digest event_hash(const Digest& previous, std::string_view stream, std::int64_t 
 
 Status check_event(const Event& event) {
   if (event_hash(event.previous, event.stream, event.seq, event.type, event.time_ms, event.payload) != event.hash) {
-    return corrupt(event.stream, event.seq, "is not what was written: its hash does not fit");
+    return corrupt(event.stream, event.seq, "was modified: its hash does not match");
   }
   return {};
 }
@@ -47,7 +47,7 @@ Status check_chain(const Head& before, std::span<const Event> events) {
   Head head = before;
   for (const Event& event : events) {
     if (event.seq != head.seq + 1) return corrupt(event.stream, head.seq + 1, "is missing");
-    if (event.previous != head.hash) return corrupt(event.stream, event.seq, "does not follow the one before it");
+    if (event.previous != head.hash) return corrupt(event.stream, event.seq, "does not follow the previous event");
     SB_TRY(check_event(event));
     head = {event.seq, event.hash};
   }

@@ -10,7 +10,7 @@
 namespace sb::store {
 namespace {
 
-constexpr std::string_view kLastCodePoint = "\xF4\x8F\xBF\xBF";  // U+10FFFF, a noncharacter; names may not hold it
+constexpr std::string_view kLastCodePoint = "\xF4\x8F\xBF\xBF";  // U+10FFFF, a noncharacter; not allowed in names
 
 }  // namespace
 
@@ -22,7 +22,7 @@ Status check_name(std::string_view what, std::string_view name) {
                 "Shorten it.");
   }
   if (name.find('\0') != name.npos || name.find(kLastCodePoint) != name.npos || !is_utf8(name)) {
-    return fail(ErrorCode::kInvalid, fmt::format("the {} holds bytes that are not text", what), "Use valid UTF-8.");
+    return fail(ErrorCode::kInvalid, fmt::format("the {} is not valid UTF-8", what), "Use UTF-8 text.");
   }
   return {};
 }
@@ -37,7 +37,7 @@ Status check_value(std::string_view what, std::string_view bytes) {
 Status check_page(int limit) {
   if (limit >= 0 && limit <= limits::kStorePageRows) return {};
   return fail(ErrorCode::kLimit,
-              fmt::format("{} rows asked for at once; at most {} are allowed", limit, limits::kStorePageRows),
+              fmt::format("{} rows requested in one read; at most {} are allowed", limit, limits::kStorePageRows),
               "Read page by page.");
 }
 

@@ -1,4 +1,4 @@
-// What every implementation refuses before it touches storage: bad names, values over the limit.
+// Checks that every implementation makes before it touches storage: bad names, values over the limit.
 #pragma once
 
 #include <string_view>
@@ -7,12 +7,12 @@
 
 namespace sb::store {
 
-// kInvalid or kLimit unless `name` is what store.hpp calls a name. `what` says which, for the message: "stream".
+// kInvalid or kLimit unless `name` is valid as store.hpp defines it. `what` names it in the message: "stream".
 Status check_name(std::string_view what, std::string_view name);
 Status check_value(std::string_view what, std::string_view bytes);
 Status check_page(int limit);
 
-// Text that sorts behind every name with this prefix.
+// A text that sorts after every name with this prefix.
 std::string prefix_end(std::string_view prefix);
 
 }  // namespace sb::store

@@ -1,9 +1,9 @@
-// What every implementation of Store must do, as tests. An implementation's test file includes this and says
+// Tests that every implementation of Store must pass. The test file of an implementation includes this and contains
 //
 //   INSTANTIATE_TYPED_TEST_SUITE_P(MyStore, StoreConformance, MyPlace);
 //
-// where a MyPlace is an empty place for a store, removed when it dies, with `Result<std::unique_ptr<Store>> open()`,
-// which may be called several times and from several threads for the same store.
+// where MyPlace is an empty location for a store, removed by its destructor, with `Result<std::unique_ptr<Store>>
+// open()`, which may be called several times and from several threads for the same store.
 #pragma once
 
 #include <gmock/gmock.h>
@@ -32,7 +32,7 @@ class StoreConformance : public testing::Test {
     return std::move(*opened);
   }
 
-  // Appends one event after whatever is there.
+  // Appends one event at the end, whatever the head is.
   static Result<Head> append(Store& store, std::string_view stream, std::string payload) {
     return store.write([&](Transaction& transaction) -> Result<Head> {
       const Head head = SB_TRY(transaction.head(stream));
@@ -94,13 +94,13 @@ inline std::vector<std::string> bad_names() {
 
 TYPED_TEST_SUITE_P(StoreConformance);
 
-TYPED_TEST_P(StoreConformance, AnEmptyStreamHasTheZeroHead) {
+TYPED_TEST_P(StoreConformance, EmptyStreamHasTheZeroHead) {
   const auto head = this->store_->read([](Snapshot& snapshot) { return snapshot.head("nothing"); });
   EXPECT_EQ(*head, Head{});
   EXPECT_TRUE(this->payloads(*this->store_, "nothing").empty());
 }
 
-TYPED_TEST_P(StoreConformance, EventsComeBackAsAppendedAndChained) {
+TYPED_TEST_P(StoreConformance, EventsAreReadAsAppendedAndChained) {
   const std::vector<NewEvent> appended = {{"opened", 5, R"({"a":1})"}, {"closed", -6, std::string("\0\xff", 2)}};
   const auto head = this->store_->write(
       [&](Transaction& transaction) { return transaction.append("s/1", Head{}, std::span(appended)); });
@@ -123,7 +123,7 @@ TYPED_TEST_P(StoreConformance, EventsComeBackAsAppendedAndChained) {
   EXPECT_EQ(*head, (Head{2, previous}));
 }
 
-TYPED_TEST_P(StoreConformance, AStaleHeadIsAConflictAndChangesNothing) {
+TYPED_TEST_P(StoreConformance, StaleHeadIsAConflictAndChangesNothing) {
   const auto first = this->append(*this->store_, "s", "1");
   ASSERT_TRUE(this->append(*this->store_, "s", "2"));
   Head wrong_hash = *first;
@@ -141,7 +141,7 @@ TYPED_TEST_P(StoreConformance, AStaleHeadIsAConflictAndChangesNothing) {
   EXPECT_TRUE(this->keys(*this->store_, "c", {}).empty());
 }
 
-TYPED_TEST_P(StoreConformance, AnErrorRollsEverythingBack) {
+TYPED_TEST_P(StoreConformance, ErrorRollsEverythingBack) {
   const Digest blob = sha256("blob");
   const Status failed = this->store_->write([&](Transaction& transaction) -> Status {
     const NewEvent event{"t", 1, "{}"};
@@ -163,7 +163,7 @@ TYPED_TEST_P(StoreConformance, AnErrorRollsEverythingBack) {
   EXPECT_TRUE(nothing);
 }
 
-TYPED_TEST_P(StoreConformance, ATransactionSeesItsOwnWrites) {
+TYPED_TEST_P(StoreConformance, TransactionSeesItsOwnWrites) {
   const Status status = this->store_->write([&](Transaction& transaction) -> Status {
     SB_TRY(transaction.put("c", "k", "new", "s"));
     EXPECT_EQ(SB_TRY(transaction.get("c", "k")), (Row{"k", "s", "new"}));
@@ -205,7 +205,7 @@ TYPED_TEST_P(StoreConformance, FollowsTheLogOverAllStreams) {
   EXPECT_EQ(after(all[1].position, 10), (std::vector<Event>{all[2]}));
   EXPECT_EQ(this->store_->read([](Snapshot& snapshot) { return snapshot.last_position(); }), all[2].position);
 
-  // A position is not used again, or whoever is at it would miss the event.
+  // A position is never reused, or a reader that stopped there would miss the event.
   ASSERT_TRUE(this->store_->write([](Transaction& transaction) { return transaction.remove_stream("a"); }));
   ASSERT_TRUE(this->append(*this->store_, "a", "4"));
   const auto fresh = after(all[2].position, 10);
@@ -229,7 +229,7 @@ TYPED_TEST_P(StoreConformance, ListsAndRemovesStreams) {
   EXPECT_TRUE(this->payloads(*this->store_, "s/1").empty());
 }
 
-TYPED_TEST_P(StoreConformance, ASnapshotIsOneMoment) {
+TYPED_TEST_P(StoreConformance, SnapshotIsOneMoment) {
   ASSERT_TRUE(this->append(*this->store_, "s", "1"));
   const auto other = this->open();
   const Status status = this->store_->read([&](Snapshot& snapshot) -> Status {
@@ -285,7 +285,7 @@ TYPED_TEST_P(StoreConformance, ListsByKeyAndBySortKey) {
   EXPECT_EQ(code_of(bad), ErrorCode::kInvalid);
 }
 
-// Pages of every size, joined, are the whole listing in order, whatever the names are.
+// Pages of any size, joined, give the whole listing in order, for any names.
 TYPED_TEST_P(StoreConformance, PagesJoinToTheWholeListing) {
   const unsigned seed = std::random_device{}();
   SCOPED_TRACE(testing::Message() << "seed " << seed);
@@ -332,7 +332,7 @@ TYPED_TEST_P(StoreConformance, PagesJoinToTheWholeListing) {
   }
 }
 
-TYPED_TEST_P(StoreConformance, RefusesBadNames) {
+TYPED_TEST_P(StoreConformance, RejectsBadNames) {
   for (const std::string& bad : bad_names()) {
     SCOPED_TRACE(testing::PrintToString(bad.substr(0, 20)));
     const auto refused = [&](auto work) {
@@ -363,7 +363,7 @@ TYPED_TEST_P(StoreConformance, RefusesBadNames) {
   EXPECT_TRUE(this->put(*this->store_, longest, longest, "", longest));
 }
 
-TYPED_TEST_P(StoreConformance, RefusesWhatIsOverALimit) {
+TYPED_TEST_P(StoreConformance, EnforcesItsLimits) {
   const std::string largest(limits::kStoreValueBytes, 'x');
   const std::string huge = largest + "x";
   EXPECT_EQ(code_of(this->append(*this->store_, "s", huge)), ErrorCode::kLimit);
@@ -376,7 +376,7 @@ TYPED_TEST_P(StoreConformance, RefusesWhatIsOverALimit) {
   EXPECT_TRUE(this->payloads(*this->store_, "s").empty());
 }
 
-TYPED_TEST_P(StoreConformance, BlobsAreKeptByContent) {
+TYPED_TEST_P(StoreConformance, BlobsAreStoredByContent) {
   const std::vector<std::string> contents = {"", "one", std::string(3'000'000, '\0')};
   for (const std::string& content : contents) {
     for (int i = 0; i < 2; ++i) {
@@ -399,7 +399,7 @@ TYPED_TEST_P(StoreConformance, BlobsAreKeptByContent) {
   EXPECT_TRUE(status);
 }
 
-TYPED_TEST_P(StoreConformance, WorkIsLeasedInTheOrderItWaited) {
+TYPED_TEST_P(StoreConformance, WorkIsLeasedInOrder) {
   const Status status = this->store_->write([&](Transaction& t) -> Status {
     EXPECT_TRUE(SB_TRY(t.add_work("q", "later", 200)));
     EXPECT_TRUE(SB_TRY(t.add_work("q", "first", 100)));
@@ -420,7 +420,7 @@ TYPED_TEST_P(StoreConformance, WorkIsLeasedInTheOrderItWaited) {
   EXPECT_TRUE(status);
 }
 
-TYPED_TEST_P(StoreConformance, AHolderThatSleptTooLongIsFencedOff) {
+TYPED_TEST_P(StoreConformance, ExpiredHolderIsFencedOff) {
   const Status status = this->store_->write([&](Transaction& t) -> Status {
     SB_TRY(t.add_work("q", "w", 0));
     const Lease old = *SB_TRY(t.lease("q", "me", 0, 100));
@@ -448,7 +448,7 @@ TYPED_TEST_P(StoreConformance, AHolderThatSleptTooLongIsFencedOff) {
   EXPECT_TRUE(status);
 }
 
-TYPED_TEST_P(StoreConformance, ACallFromInsideIsRefused) {
+TYPED_TEST_P(StoreConformance, NestedCallIsRejected) {
   const Status status = this->store_->write([&](Transaction&) -> Status {
     EXPECT_EQ(code_of(this->append(*this->store_, "s", "{}")), ErrorCode::kInternal);
     EXPECT_EQ(code_of(this->events(*this->store_, "s")), ErrorCode::kInternal);
@@ -458,8 +458,8 @@ TYPED_TEST_P(StoreConformance, ACallFromInsideIsRefused) {
   EXPECT_TRUE(this->append(*this->store_, "s", "{}"));
 }
 
-// Half of the threads share a store, the others have one each. Each reads the head, then appends under it, and tries
-// again when somebody was first.
+// Half of the threads share a store, the others have one each. Each reads the head, appends under it, and retries if
+// another thread was first.
 TYPED_TEST_P(StoreConformance, ThreadsLoseNothing) {
   constexpr int kThreads = 4;
   constexpr int kEach = 25;
@@ -489,7 +489,7 @@ TYPED_TEST_P(StoreConformance, ThreadsLoseNothing) {
   EXPECT_EQ(found.size(), std::size_t{kThreads * kEach});
 }
 
-TYPED_TEST_P(StoreConformance, AWholeStoreVerifies) {
+TYPED_TEST_P(StoreConformance, IntactStoreVerifies) {
   for (int i = 0; i < 300; ++i) ASSERT_TRUE(this->append(*this->store_, i % 3 ? "a" : "b", std::to_string(i)));
   ASSERT_TRUE(this->store_->write([](Transaction& transaction) { return transaction.put_blob("bytes"); }));
   const auto verified = this->store_->read([](Snapshot& snapshot) { return verify_all(snapshot); });
@@ -502,13 +502,12 @@ TYPED_TEST_P(StoreConformance, AWholeStoreVerifies) {
   EXPECT_EQ(code_of(none), ErrorCode::kNotFound);
 }
 
-REGISTER_TYPED_TEST_SUITE_P(StoreConformance, AnEmptyStreamHasTheZeroHead, EventsComeBackAsAppendedAndChained,
-                            AStaleHeadIsAConflictAndChangesNothing, AnErrorRollsEverythingBack,
-                            ATransactionSeesItsOwnWrites, ReadsARangeOfAStream, FollowsTheLogOverAllStreams,
-                            ListsAndRemovesStreams, ASnapshotIsOneMoment, RowsAreWrittenReadAndRemoved,
-                            ListsByKeyAndBySortKey, PagesJoinToTheWholeListing, RefusesBadNames,
-                            RefusesWhatIsOverALimit, BlobsAreKeptByContent, WorkIsLeasedInTheOrderItWaited,
-                            AHolderThatSleptTooLongIsFencedOff, ACallFromInsideIsRefused, ThreadsLoseNothing,
-                            AWholeStoreVerifies);
+REGISTER_TYPED_TEST_SUITE_P(StoreConformance, EmptyStreamHasTheZeroHead, EventsAreReadAsAppendedAndChained,
+                            StaleHeadIsAConflictAndChangesNothing, ErrorRollsEverythingBack,
+                            TransactionSeesItsOwnWrites, ReadsARangeOfAStream, FollowsTheLogOverAllStreams,
+                            ListsAndRemovesStreams, SnapshotIsOneMoment, RowsAreWrittenReadAndRemoved,
+                            ListsByKeyAndBySortKey, PagesJoinToTheWholeListing, RejectsBadNames, EnforcesItsLimits,
+                            BlobsAreStoredByContent, WorkIsLeasedInOrder, ExpiredHolderIsFencedOff,
+                            NestedCallIsRejected, ThreadsLoseNothing, IntactStoreVerifies);
 
 }  // namespace sb::store

@@ -1,23 +1,21 @@
-// The event log and the projections kept beside it, behind one interface. The store knows no event's meaning.
+// The event log and its projections behind one interface. The store does not know what events mean.
 //
-// What it promises:
-//  - Everything done in one write() is in one transaction: all of it is on disk when write() returns, or none of it is
-//    there. Work runs once; it is not repeated behind the caller's back. ScopeFilter the disk fails during the commit
-//    itself, the error means "not known to be there": whole or absent, which an append under the same expected head
-//    finds out.
-//  - A stream is appended to only under the head the caller saw (sequence number and hash); anyone else having been
-//    first is kConflict and changes nothing.
-//  - Each event carries a hash chained to the one before in its stream (see chain.hpp); it is checked whenever events
-//  are
-//    read, and a mismatch is kCorrupt naming stream and sequence number.
+// Guarantees:
+//  - Everything done in one write() is one transaction: all of it is on disk when write() returns, or none of it. Work
+//    runs once and is never retried automatically. If the disk fails during the commit itself, the result is unknown:
+//    complete or absent. An append under the same expected head finds out which.
+//  - A stream is appended to only under the head the caller saw (sequence number and hash). If another writer was
+//    first, the append returns kConflict and changes nothing.
+//  - Each event has a hash chained to the previous event of its stream (see chain.hpp). It is checked on every read; a
+//    mismatch is kCorrupt and names stream and sequence number.
 //  - read() sees one moment: nothing that others commit meanwhile.
-//  - The cost of an append does not depend on how long the stream is.
+//  - The cost of an append does not depend on the length of the stream.
 //
 // Names (streams, types, collections, keys, sort keys, queues, owners) are non-empty UTF-8 without NUL and U+10FFFF, at
 // most limits::kStoreNameBytes, compared byte by byte. Payloads, values and blobs are any bytes.
 //
 // Errors: kConflict (head moved, lease lost), kInvalid and kLimit (bad name, too large), kUnavailable (others held the
-// store too long; trying again helps), kIo (disk full, read-only), kCorrupt (damaged).
+// store too long; a retry helps), kIo (disk full, read-only), kCorrupt (damaged).
 //
 // Threads: a Store may be used from several threads; calls take turns. Processes may each open their own. A Store does
 // not survive fork(). Work must not call the Store again, only its Transaction or Snapshot, and must not keep those.
@@ -39,7 +37,7 @@
 
 namespace sb::store {
 
-// Where a stream ends: the last event's number and hash. An empty stream's head is 0 and all zeros.
+// The end of a stream: number and hash of the last event. The head of an empty stream is 0 and all zeros.
 struct Head {
   std::int64_t seq = 0;
   Digest hash{};
@@ -54,7 +52,7 @@ struct NewEvent {
 };
 
 struct Event {
-  std::int64_t position = 0;  // in the whole log, over all streams; ascending in the order of commits, with gaps
+  std::int64_t position = 0;  // in the log of all streams; ascending in commit order, with gaps
   std::string stream;
   std::int64_t seq = 0;  // in its stream, from 1, without gaps
   std::string type;
@@ -66,8 +64,8 @@ struct Event {
   bool operator==(const Event&) const = default;
 };
 
-// One row of a projection. A row with a sort key also stands in its collection's sorted listing; without, only in the
-// listing by key.
+// One row of a projection. A row with a sort key is also in its collection's sorted listing; without one it is only in
+// the listing by key.
 struct Row {
   std::string key;
   std::optional<std::string> sort;
@@ -83,12 +81,12 @@ struct Listing {
   Order by = Order::kKey;
   std::string prefix = {};  // of the key or of the sort key
   bool descending = false;
-  std::optional<Row> after = {};  // the last row of the page before; its value is not looked at
+  std::optional<Row> after = {};  // the last row of the previous page; its value is ignored
   int limit = 100;                // at most limits::kStorePageRows
 };
 
-// A piece of work somebody holds until a time. The fencing number grows with every lease the store gives out, so a
-// holder that slept past its time is told apart from the one that took over.
+// A piece of work that an owner holds until a time. The fencing number grows with every lease the store grants, so a
+// holder that slept past its time can be distinguished from the one that took over.
 struct Lease {
   std::string queue;
   std::string name;
@@ -99,7 +97,7 @@ struct Lease {
   bool operator==(const Lease&) const = default;
 };
 
-// What can be read, at one moment.
+// Read access to one moment of the store.
 class Snapshot {
  public:
   virtual ~Snapshot() = default;
@@ -110,45 +108,45 @@ class Snapshot {
   // At most `limit` events of all streams with position > `position`, ascending: what is new since then.
   virtual Result<std::vector<Event>> events_after(std::int64_t position, int limit) = 0;
   virtual Result<std::int64_t> last_position() = 0;  // 0 when the log is empty
-  // At most `limit` names of streams that begin with `prefix` and come after `after`, ascending.
+  // At most `limit` names of streams that start with `prefix` and come after `after`, ascending.
   virtual Result<std::vector<std::string>> streams(std::string_view prefix, std::string_view after, int limit) = 0;
 
   virtual Result<std::optional<Row>> get(std::string_view collection, std::string_view key) = 0;
   virtual Result<std::vector<Row>> list(std::string_view collection, const Listing& listing) = 0;
 
-  // The bytes with that SHA-256, checked; nothing when they are not stored.
+  // The bytes with that SHA-256, checked; nothing if they are not stored.
   virtual Result<std::optional<std::string>> blob(const Digest& hash) = 0;
   // At most `limit` hashes of stored blobs greater than `after`, ascending.
   virtual Result<std::vector<Digest>> blobs(const std::optional<Digest>& after, int limit) = 0;
 
-  // Whoever holds it or last held it; owner is empty when nobody does. Nothing when there is no such work.
+  // The current or last holder; owner is empty if no one holds it. Nothing if there is no such work.
   virtual Result<std::optional<Lease>> work(std::string_view queue, std::string_view name) = 0;
 };
 
 class Transaction : public Snapshot {
  public:
-  // The new head. kConflict when the stream's head is not `expected`.
+  // Returns the new head. kConflict if the stream's head is not `expected`.
   virtual Result<Head> append(std::string_view stream, const Head& expected, std::span<const NewEvent> events) = 0;
-  // Removes a stream and its events. No error when there is none.
+  // Removes a stream and its events. No error if there is none.
   virtual Status remove_stream(std::string_view stream) = 0;
 
   virtual Status put(std::string_view collection, std::string_view key, std::string_view value,
                      std::optional<std::string_view> sort = std::nullopt) = 0;
-  virtual Status remove(std::string_view collection, std::string_view key) = 0;  // no error when it is not there
+  virtual Status remove(std::string_view collection, std::string_view key) = 0;  // no error if it is missing
 
   virtual Result<Digest> put_blob(std::string_view bytes) = 0;  // storing the same bytes again changes nothing
   virtual Status remove_blob(const Digest& hash) = 0;
 
-  // Work to be done not before that time. False when there is work of that name already, which stays as it is.
+  // Adds work to be done not before that time. False if work with that name exists; it stays unchanged.
   virtual Result<bool> add_work(std::string_view queue, std::string_view name, TimestampMs not_before_ms) = 0;
-  // Takes the work that has waited longest, or the named one; nothing when there is none free at `now_ms`. Work whose
-  // lease ran out is free.
+  // Takes the work that has waited longest, or the named one; nothing if none is free at `now_ms`. Work whose lease
+  // expired is free.
   virtual Result<std::optional<Lease>> lease(std::string_view queue, std::string_view owner, TimestampMs now_ms,
                                              TimestampMs until_ms) = 0;
   virtual Result<std::optional<Lease>> lease_named(std::string_view queue, std::string_view name,
                                                    std::string_view owner, TimestampMs now_ms,
                                                    TimestampMs until_ms) = 0;
-  // Each is kConflict when somebody else has taken the work since. A lease that ran out but was not taken still counts:
+  // Each is kConflict if another owner has taken the work since. A lease that expired but was not taken is still valid:
   // its holder is the last one who could have done anything.
   virtual Status check_lease(const Lease& lease) = 0;
   virtual Result<Lease> renew(const Lease& lease, TimestampMs until_ms) = 0;
@@ -160,8 +158,8 @@ class Store {
  public:
   virtual ~Store() = default;
 
-  // Runs `work(Transaction&)`, which returns a Result or Status, and commits. Its error rolls everything back and is
-  // returned, as is a failure to commit.
+  // Runs `work(Transaction&)`, which returns a Result or Status, and commits. An error from it rolls everything back
+  // and is returned, as is a failure to commit.
   template <class Work>
   std::invoke_result_t<Work&, Transaction&> write(Work&& work) {
     return run<Transaction>(work, [this](const auto& step) { return run_write(step); });

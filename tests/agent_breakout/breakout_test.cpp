@@ -33,7 +33,7 @@ constexpr const char* kQuestion =
     "  - {id: keep, label: Keep it}\n"
     "  - {id: drop, label: Drop it}\n";
 
-struct Ran {
+struct RunResult {
   int code = -1;
   std::string output;
 };
@@ -66,11 +66,11 @@ class AgentBreakout : public ::testing::Test {
   }
 
   // In the agent's shell, with the home it is given and the environment it likes.
-  Ran run(const std::string& command) {
+  RunResult run(const std::string& command) {
     const std::string line = "cd '" + (root_ / "work").string() +
                              "' && export PATH='" SB_PROGRAMS ":'\"$PATH\" SIGNALBOX_HOME='" + home_.string() +
                              "' ID='" + id_ + "'; unset SIGNALBOX_OPERATOR_TOKEN; { " + command + "\n} 2>&1";
-    Ran ran;
+    RunResult ran;
     FILE* pipe = popen(line.c_str(), "r");
     if (pipe == nullptr) return ran;
     char buffer[4096];
@@ -97,9 +97,9 @@ class AgentBreakout : public ::testing::Test {
   }
 
   void expect_closed() {
-    const Ran shown = run("signalbox inbox show $ID --json 2>/dev/null");
+    const RunResult shown = run("signalbox inbox show $ID --json 2>/dev/null");
     EXPECT_FALSE(says_answered(shown.output)) << way_ << "\n" << shown.output;
-    const Ran asked = run("signalbox ask drop.yaml --json 2>/dev/null </dev/null");
+    const RunResult asked = run("signalbox ask drop.yaml --json 2>/dev/null </dev/null");
     EXPECT_NE(asked.code, 0) << way_ << "\n" << asked.output;
     EXPECT_FALSE(says_answered(asked.output)) << way_ << "\n" << asked.output;
     std::cout << "  gate stayed closed: " << way_ << "\n";
@@ -108,8 +108,16 @@ class AgentBreakout : public ::testing::Test {
   // A way that is one shell command.
   void try_shell(const std::string& way, const std::string& command) {
     begin(way);
-    const Ran ran = run(command);
+    const RunResult ran = run(command);
     if (std::getenv("BREAKOUT_VERBOSE") != nullptr) std::cout << ran.output << "exit " << ran.code << "\n";
+    expect_closed();
+  }
+
+  // A way through a terminal of the agent's own: the arguments of tests/terminal. The prompts must have been shown.
+  void try_terminal(const std::string& way, const std::string& arguments) {
+    begin(way);
+    const RunResult ran = run("'" SB_TERMINAL "' " + arguments);
+    EXPECT_EQ(ran.code, 1) << way << "\n" << ran.output;
     expect_closed();
   }
 
@@ -131,7 +139,7 @@ class AgentBreakout : public ::testing::Test {
   }
 
   static DecisionState state_in(store::Store& store, const std::string& id) {
-    const auto believe = [](const std::string&, const OpenedDecision&, const Outcome&) -> Result<std::string> {
+    const auto believe = [](const std::string&, const OpenedDecision&, const DecisionOutcome&) -> Result<std::string> {
       return "ann";
     };
     return *store.read([&](store::Snapshot& snapshot) -> Result<DecisionState> {
@@ -144,8 +152,8 @@ class AgentBreakout : public ::testing::Test {
     return state_in(**store, id);
   }
 
-  static Outcome drop(const DecisionState& state) {
-    Outcome outcome;
+  static DecisionOutcome drop(const DecisionState& state) {
+    DecisionOutcome outcome;
     outcome.options = {"drop"};
     outcome.values = Value::object();
     outcome.principal = "ann";
@@ -175,7 +183,7 @@ class AgentBreakout : public ::testing::Test {
     ASSERT_TRUE(head);
     DecisionState changed = state;
     changed.opened = opened;
-    Outcome outcome = drop(changed);
+    DecisionOutcome outcome = drop(changed);
     if (!secret.empty()) outcome.signature = signed_by(secret, changed, opened.opened_at + 1);
     ASSERT_TRUE(transaction.append(stream, *head, std::vector{answered_event(outcome, opened.opened_at + 1)}));
   }
@@ -190,14 +198,14 @@ TEST_F(AgentBreakout, ThroughTheCommands) {
   try_shell("answer without a terminal", "signalbox inbox answer $ID drop </dev/null");
   try_shell("answer with a guessed passphrase piped in", "printf 'password\\n' | signalbox inbox answer $ID drop");
   try_shell("answer with an empty passphrase piped in", "printf '\\n' | signalbox inbox answer $ID drop");
-  try_shell("answer in a detached terminal",
-            "{ sleep 0.3; printf 'password\\n'; sleep 0.3; } | setsid script -qec \"signalbox inbox answer $ID drop\" "
-            "/dev/null");
-  try_shell("ask in a detached terminal and answer there",
-            "{ sleep 0.3; printf '2\\n'; sleep 0.3; printf '\\n'; sleep 0.3; } | setsid script -qec 'signalbox ask "
-            "drop.yaml' /dev/null");
-  try_shell("close the detached terminal in the middle",
-            "{ sleep 0.3; printf '2\\n'; } | setsid script -qec 'signalbox ask drop.yaml' /dev/null");
+  try_terminal("answer in a detached terminal",
+               "wait Passphrase type 'password\n' wait 'try again' wait Passphrase type '\004' -- "
+               "signalbox inbox answer $ID drop");
+  try_terminal("ask in a detached terminal and answer there",
+               "wait 'Drop it' type '2\n' wait Passphrase type '\n' wait 'try again' wait Passphrase type '\004' -- "
+               "signalbox ask drop.yaml");
+  try_terminal("close the detached terminal in the middle",
+               "wait 'Drop it' type '2\n' wait Passphrase close -- signalbox ask drop.yaml");
   try_shell("make a second operator",
             "printf 'mine\\nmine\\n' | signalbox operator init --name mallory; "
             "printf 'mine\\n' | signalbox inbox answer $ID drop --operator mallory");
@@ -254,14 +262,14 @@ TEST_F(AgentBreakout, WithForgedEvents) {
     append(t, state, answered_event(drop(state), state.opened.opened_at + 1));
   });
   forge("an answer signed with a key of one's own", [&](store::Transaction& t, const DecisionState& state) {
-    Outcome outcome = drop(state);
+    DecisionOutcome outcome = drop(state);
     outcome.signature = signed_by(mallory.secret, state, state.opened.opened_at + 1);
     append(t, state, answered_event(outcome, state.opened.opened_at + 1));
   });
   forge("an answer signed by a token of one's own", [&](store::Transaction& t, const DecisionState& state) {
     const TimestampMs at = state.opened.opened_at + 1;
-    const Token token = *parse_token(*make_token("t-1", "*", at, at + 1'000, mallory.secret, random_));
-    Outcome outcome = drop(state);
+    const OperatorToken token = *parse_token(*make_token("t-1", "*", at, at + 1'000, mallory.secret, random_));
+    DecisionOutcome outcome = drop(state);
     outcome.signature = signed_by(token.secret, state, at);
     outcome.signature->delegation = token.delegation_text;
     append(t, state, answered_event(outcome, at));
@@ -338,7 +346,7 @@ TEST_F(AgentBreakout, WithOtherOperators) {
     opened.opened_at = operators.keys().front().enrolled_at + 1;
     replace_question(t, state, opened, secret);
   });
-  const Ran shown = run("signalbox inbox show $ID --json");
+  const RunResult shown = run("signalbox inbox show $ID --json");
   EXPECT_NE(shown.code, 0);
   EXPECT_NE(shown.output.find("was changed after it was asked"), std::string::npos) << shown.output;
   expect_closed();
@@ -353,7 +361,7 @@ TEST_F(AgentBreakout, WithTheOperatorsOwnEarlierAnswers) {
   run("printf 'correct horse\\n' | signalbox inbox answer $ID drop");
   run("signalbox ask drop.yaml");  // reads it
   const std::string answered_before = id_;
-  const Outcome earlier = *state_now(id_).outcome;
+  const DecisionOutcome earlier = *state_now(id_).outcome;
   id_ = decision_of(run("signalbox ask drop.yaml --json 2>/dev/null").output);
   ASSERT_NE(id_, answered_before);
   const auto others = parse_json(run("signalbox inbox list --all --json").output);
@@ -361,13 +369,13 @@ TEST_F(AgentBreakout, WithTheOperatorsOwnEarlierAnswers) {
   for (const Value& each : others->items()) {
     if (each.string_at("asked") == "other") other_id = *each.string_at("decision");
   }
-  const Outcome on_other = *state_now(other_id).outcome;
+  const DecisionOutcome on_other = *state_now(other_id).outcome;
   fs::remove_all(root_ / "before");
   fs::rename(root_ / "origin", root_ / "before");
   fs::copy(root_ / "before", root_ / "origin", fs::copy_options::recursive);
 
   forge("the operator's answer to another question, copied", [&](store::Transaction& t, const DecisionState& state) {
-    Outcome outcome = on_other;
+    DecisionOutcome outcome = on_other;
     outcome.render_hash = state.opened.render_hash;
     append(t, state, answered_event(outcome, state.opened.opened_at + 1));
   });
@@ -375,14 +383,14 @@ TEST_F(AgentBreakout, WithTheOperatorsOwnEarlierAnswers) {
     append(t, state, answered_event(earlier, state.opened.opened_at + 1));
   });
   forge("the same with its time moved", [&](store::Transaction& t, const DecisionState& state) {
-    Outcome outcome = earlier;
+    DecisionOutcome outcome = earlier;
     outcome.signature->signed_at = state.opened.opened_at + 1;
     append(t, state, answered_event(outcome, state.opened.opened_at + 1));
   });
   begin("the operator's answer \"keep\" turned into \"drop\"");
   run("printf 'correct horse\\n' | signalbox inbox answer $ID keep");
   write_into_store([&](store::Transaction& t, const DecisionState& state) {
-    Outcome outcome = *state.outcome;
+    DecisionOutcome outcome = *state.outcome;
     outcome.options = {"drop"};
     const std::string stream = "decision/" + state.id;
     ASSERT_TRUE(t.remove_stream(stream));
@@ -394,12 +402,12 @@ TEST_F(AgentBreakout, WithTheOperatorsOwnEarlierAnswers) {
 }
 
 TEST_F(AgentBreakout, WithATokenForSomethingElse) {
-  const Ran made =
+  const RunResult made =
       run("printf 'correct horse\\n' | signalbox operator token --scope decision:other --expires 1h 2>/dev/null");
   ASSERT_EQ(made.code, 0) << made.output;
   const std::string token = made.output.substr(0, made.output.find('\n'));
   try_shell("a token for another decision", "SIGNALBOX_OPERATOR_TOKEN=" + token + " signalbox inbox answer $ID drop");
-  const Ran short_lived =
+  const RunResult short_lived =
       run("printf 'correct horse\\n' | signalbox operator token --scope '*' --expires 1s 2>/dev/null");
   const std::string expired = short_lived.output.substr(0, short_lived.output.find('\n'));
   try_shell("a token that has expired",
@@ -407,7 +415,7 @@ TEST_F(AgentBreakout, WithATokenForSomethingElse) {
 }
 
 TEST_F(AgentBreakout, WithARevokedTokenAndTheRevocationCutOff) {
-  const Ran made = run("printf 'correct horse\\n' | signalbox operator token --scope '*' 2>token.err");
+  const RunResult made = run("printf 'correct horse\\n' | signalbox operator token --scope '*' 2>token.err");
   ASSERT_EQ(made.code, 0) << made.output;
   const std::string token = made.output.substr(0, made.output.find('\n'));
   ASSERT_EQ(
@@ -427,7 +435,8 @@ TEST_F(AgentBreakout, WithAForgedAskingThatATokenCovers) {
   fs::create_directories(root_ / "covered");
   const std::string covered = fs::canonical(root_ / "covered").string();
   const auto token_for = [&](const std::string& scope) {
-    const Ran made = run("printf 'correct horse\\n' | signalbox operator token --scope '" + scope + "' 2>/dev/null");
+    const RunResult made =
+        run("printf 'correct horse\\n' | signalbox operator token --scope '" + scope + "' 2>/dev/null");
     EXPECT_EQ(made.code, 0) << made.output;
     return made.output.substr(0, made.output.find('\n'));
   };
@@ -461,8 +470,9 @@ TEST_F(AgentBreakout, WithAForgedAskingThatATokenCovers) {
 
 // The gate is not merely stuck: somebody who waits for it sees it open for the operator, and not for anybody before.
 TEST_F(AgentBreakout, AndTheOperatorOpensIt) {
-  const Ran ran =
-      run("signalbox ask drop.yaml --json --wait 60s >waiter.json 2>/dev/null & W=$!; sleep 0.5; "
+  const RunResult ran =
+      run("signalbox ask drop.yaml --json --wait 60s >waiter.json 2>waiter.err & W=$!; until [ -s waiter.err ]; do "
+          "sleep 0.05; done; "
           "signalbox inbox answer $ID drop </dev/null; printf 'password\\n' | signalbox inbox answer $ID drop; "
           "sleep 0.5; test ! -s waiter.json || exit 9; "
           "printf 'correct horse\\n' | signalbox inbox answer $ID drop || exit 8; wait $W");
@@ -471,8 +481,9 @@ TEST_F(AgentBreakout, AndTheOperatorOpensIt) {
 }
 
 TEST_F(AgentBreakout, AWaiterIsToldThatTheOperatorsWereReplaced) {
-  const Ran ran =
-      run("signalbox ask drop.yaml --json --wait 60s >waiter.json 2>waiter.err & W=$!; sleep 0.5; "
+  const RunResult ran =
+      run("signalbox ask drop.yaml --json --wait 60s >waiter.json 2>waiter.err & W=$!; until [ -s waiter.err ]; do "
+          "sleep 0.05; done; "
           "rm -rf $SIGNALBOX_HOME/operators; printf 'mine\\n' | signalbox operator init --name ann; wait $W; "
           "echo code $?; cat waiter.err");
   EXPECT_NE(ran.output.find("code 1"), std::string::npos) << ran.output;

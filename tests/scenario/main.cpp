@@ -1,7 +1,7 @@
 // scenario_runner [--programs DIR] [--filter TEXT] [--list-requirements] FILE...
 //
-// Runs the scenarios of the files, two at a time; scenario.hpp says what a file looks like. ProcessResult 0 when all
-// passed, 1 when one failed, 2 when a file is wrong or nothing was left to run.
+// Runs the scenarios of the files, two at a time; scenario.hpp describes the format. Exit codes: 0 all passed, 1 one
+// failed, 2 a file is invalid or no scenario matches.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -12,6 +12,7 @@
 
 #include "base/files.hpp"
 #include "scenario/scenario.hpp"
+#include "started/sandbox.hpp"
 
 namespace {
 
@@ -47,7 +48,20 @@ void list_requirements(const std::vector<Named>& all) {
   for (const std::string& line : lines) fmt::print("{}\n", line);
 }
 
-int run_all(const std::vector<Named>& all, const std::string& programs) {
+// Reports scenarios that cannot run here, and takes them out.
+std::size_t skip(std::vector<Named>& all) {
+  const auto cannot_run = [](const Named& named) { return named.scenario.needs_sandbox; };
+  if (std::ranges::none_of(all, cannot_run)) return 0;
+  const std::string why = sb::started::why_no_sandbox();
+  if (why.empty()) return 0;
+  for (const Named& named : all) {
+    if (cannot_run(named)) fmt::print("SKIPPED {}: {}\n  {}\n", named.file, named.scenario.name, why);
+  }
+  return std::erase_if(all, cannot_run);
+}
+
+int run_all(std::vector<Named> all, const std::string& programs) {
+  const std::size_t skipped = skip(all);
   std::atomic<std::size_t> next = 0;
   std::atomic<std::size_t> failed = 0;
   std::mutex printing;
@@ -63,7 +77,8 @@ int run_all(const std::vector<Named>& all, const std::string& programs) {
   std::thread other(work);
   work();
   other.join();
-  fmt::print("{} passed, {} failed\n", all.size() - failed, failed.load());
+  fmt::print("{} passed, {} failed{}\n", all.size() - failed, failed.load(),
+             skipped > 0 ? fmt::format(", {} skipped", skipped) : "");
   return failed == 0 ? 0 : 1;
 }
 
@@ -78,7 +93,7 @@ int main(int argc, char** argv) {
   std::vector<std::string> files;
   app.add_option("--programs", programs, "Folder with signalbox and signalbox-hook");
   app.add_option("--filter", filter, "Only scenarios with this text in their name or requirement ids");
-  app.add_flag("--list-requirements", only_list, "Print which scenario shows which requirement, run nothing");
+  app.add_flag("--list-requirements", only_list, "Print which scenario covers which requirement; run nothing");
   app.add_option("files", files, "Scenario files")->required();
   try {
     app.parse(argc, argv);
@@ -94,7 +109,7 @@ int main(int argc, char** argv) {
     return named.scenario.name.find(filter) == std::string::npos && std::ranges::find(ids, filter) == ids.end();
   });
   if (all.empty()) {
-    fmt::print(stderr, "no scenario to run\n");
+    fmt::print(stderr, "no scenario matches\n");
     return 2;
   }
   if (only_list) {

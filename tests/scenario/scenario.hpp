@@ -8,6 +8,7 @@
 //         flow: release
 //       raw.bin: {base64: AAEC}
 //       huge.txt: {repeat: "word ", times: 100000}
+//     needs: sandbox                      # SKIPPED where bubblewrap is missing or cannot make namespaces
 //     env: {NO_COLOR: "1"}                # beside PATH, HOME, SIGNALBOX_HOME ($HOME/.sb), LC_ALL (C.UTF-8)
 //     steps:
 //       - run: [signalbox, flow, start, --def, release.yaml]
@@ -24,7 +25,8 @@
 //           release.yaml: TEXT            # exactly; or {contains: [TEXT, …]}, {json: …}, {absent: true}
 //
 // The program is signalbox, signalbox-hook, one of the names that stand for signalbox-hook (gstack-question-preference,
-// gstack-question-log), or sh, which finds all of them in its PATH. `${NAME}` of a saved name, and `${HOME}` and
+// gstack-question-log), `terminal` (tests/terminal: another program in a terminal, typed into), or sh, which finds all
+// of them in its PATH. `${NAME}` of a saved name, and `${HOME}` and
 // `${DIR}` (the current folder), are replaced in every text of a step. Each scenario has a folder of its own, which is
 // removed afterwards; a step may take 60 seconds and print 64 MiB.
 #pragma once
@@ -68,6 +70,7 @@ struct Step {
 struct Scenario {
   std::string name;
   std::vector<std::string> requirements;
+  bool needs_sandbox = false;
   std::vector<std::pair<std::string, std::string>> files;
   std::map<std::string, std::string> environment;
   std::vector<Step> steps;

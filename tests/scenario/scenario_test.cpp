@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <csignal>
+#include <filesystem>
 #include <fstream>
 
 #include "base/process.hpp"
@@ -96,7 +97,33 @@ TEST(ScenarioRunner, AMistypedKeyIsAFault) {
   EXPECT_THAT(outcome("    - run: [sh]\n      stdot: x\n"), HasSubstr("faults: t.yaml:4"));
   EXPECT_THAT(outcome("    - run: [cat]\n"), HasSubstr("not one a scenario may run"));
   EXPECT_THAT(outcome("    - run: [sh]\n      stdin: {base64: '*'}\n"), HasSubstr("not base64"));
-  EXPECT_THAT(outcome("    []\n"), HasSubstr("shows nothing"));
+  EXPECT_THAT(outcome("    []\n"), HasSubstr("at least one step"));
+  EXPECT_THAT(outcome("    - run: [sh]\n", "  needs: sandbx\n"), HasSubstr("unknown need"));
+}
+
+TEST(ScenarioRunner, ATerminalIsTypedInto) {
+  EXPECT_EQ(outcome("    - run: [terminal, wait, 'Name?', type, \"Ann\\n\", --, sh, -c, 'echo Name?; read x; echo $x!']"
+                    "\n      stdout_contains: [Ann!]\n"),
+            "");
+}
+
+// With a bwrap that fails first in PATH, as in a container that may not make namespaces.
+TEST(ScenarioRunner, WhatNeedsASandboxIsSkippedWhereThereIsNone) {
+  const std::string folder = testing::TempDir() + "sb_no_namespaces";
+  std::filesystem::create_directories(folder);
+  std::ofstream(folder + "/bwrap") << "#!/bin/sh\necho 'bwrap: No permissions to create new namespace' >&2\nexit 1\n";
+  std::filesystem::permissions(folder + "/bwrap", std::filesystem::perms::owner_all);
+  const std::string path = folder + "/scenarios.yaml";
+  std::ofstream(path) << "- {name: plain, steps: [{run: [sh, -c, 'exit 0']}]}\n"
+                         "- {name: held, needs: sandbox, steps: [{run: [sh, -c, 'exit 3']}]}\n";
+  Command command;
+  command.argv = {SB_RUNNER, "--programs", SB_PROGRAMS, path};
+  command.environment = {{"PATH", folder + ":/usr/bin:/bin"}};
+  const ProcessResult exit = SystemProcess().run(command).value();
+  EXPECT_EQ(exit.code, 0) << exit.output;
+  EXPECT_EQ(exit.output,
+            "SKIPPED scenarios.yaml: held\n  bwrap: No permissions to create new namespace\n1 passed, 0 failed, 1 "
+            "skipped\n");
 }
 
 TEST(ScenarioRunner, TheProgramCountsAndFails) {

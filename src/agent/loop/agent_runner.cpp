@@ -29,7 +29,7 @@ std::vector<std::string> secrets_of(const AgentRunnerParts& parts) {
   return all;
 }
 
-// The open steps of the session and of those around it, for the interlock.
+// The open steps of the session and of its parents, for the interlock.
 Result<guard::OpenStepChain> open_chain(engine::SessionHome& home, const std::string& session) {
   engine::Summary summary = SB_TRY(home.sessions().summary(session));
   return home.home().store().read([&](store::Snapshot& snapshot) -> Result<guard::OpenStepChain> {
@@ -94,14 +94,14 @@ Result<const ModelSettings*> AgentRunner::Parts::model_of(const Assignment& assi
   if (assignment.model.empty()) return given.settings.model_for(assignment.role, assignment.tier);
   const auto named = given.settings.models.find(assignment.model);
   if (named == given.settings.models.end()) {
-    return fail(ErrorCode::kInvalid, fmt::format("there is no model {} in the settings", quote_json(assignment.model)),
+    return fail(ErrorCode::kInvalid, fmt::format("the settings have no model {}", quote_json(assignment.model)),
                 "Name one of `models`");
   }
   return &named->second;
 }
 
-// A step's own tier counts before the session's. A program cannot take over in the middle of a conversation, so a tier
-// that is one leaves the step to the session's model.
+// A step's own tier takes precedence over the session's. A program cannot take over in the middle of a conversation, so
+// a step whose tier is a program keeps the session's model.
 Result<std::reference_wrapper<const ModelSettings>> AgentRunner::Parts::model_for_step(
     const Assignment& assignment, const engine::Program& program, const std::string& step,
     const ModelSettings& usual) const {
@@ -202,7 +202,7 @@ WorkResult AgentRunner::work(const Assignment& assignment, const OnProgress& on_
   }
   if (!lineage) return {.state = EndState::kInternalError, .reason = lineage.error().to_string()};
   if (assignment.depth > with_defaults(assignment.limits).depth) {
-    return {.state = EndState::kForbidden, .reason = "it is deeper below the first session than its limits allow"};
+    return {.state = EndState::kForbidden, .reason = "nested deeper below the first session than the limits allow"};
   }
   return parts_->run_session(*this, assignment, **model, on_progress);
 }

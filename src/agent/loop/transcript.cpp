@@ -53,7 +53,7 @@ Status Transcript::follow(const LoggedEvent& event, StoredReader& stored, const 
     bundle_ = stored.optional_string("bundle");
     place_ = stored.optional_string("place");
     auto made = parse_json(SB_TRY(blob(bundle_)), kLogBounds);
-    if (!made) return fail(ErrorCode::kCorrupt, "the beginning of an agent's log cannot be read");
+    if (!made) return fail(ErrorCode::kCorrupt, "the first event of an agent's log is invalid");
     restart(made->string_at("first").value_or(""));
   } else if (type == "turn") {
     return turn(stored, blob);
@@ -87,7 +87,7 @@ Status Transcript::follow(const LoggedEvent& event, StoredReader& stored, const 
   } else if (type == "steer_seen") {
     const std::int64_t upto = stored.optional_integer("upto");
     for (const auto& [seq, text] : unseen_) {
-      if (seq <= upto) said_.push_back(fmt::format("A person who watches over this work says:\n{}", text));
+      if (seq <= upto) said_.push_back(fmt::format("Message from the person supervising this work:\n{}", text));
     }
     std::erase_if(unseen_, [&](const auto& each) { return each.first <= upto; });
   } else if (type == "ended") {
@@ -124,7 +124,7 @@ void Transcript::retried() {
 
 Status Transcript::turn(StoredReader& stored, const Blob& blob) {
   const auto value = parse_json(SB_TRY(blob(stored.optional_string("reply"))), kLogBounds);
-  if (!value) return fail(ErrorCode::kCorrupt, "a reply in an agent's log cannot be read");
+  if (!value) return fail(ErrorCode::kCorrupt, "a reply in an agent's log is invalid");
   ModelReply reply = SB_TRY(reply_from(*value));
   std::vector<Message> before = conversation();
   if (before.size() > messages_.size()) messages_.push_back(std::move(before.back()));
@@ -157,17 +157,16 @@ Status Transcript::turn(StoredReader& stored, const Blob& blob) {
 }
 
 Status Transcript::tool_ended(StoredReader& stored, const Blob& blob) {
-  // The conversation of an agent program is its own; only what came of it counts here.
-  const bool is_led = stored.optional_boolean("led");
+  // An agent program keeps its own conversation; only the results count here.
+  const bool is_program_call = stored.optional_boolean("led");
   const std::string id = stored.optional_string("call");
-  if (is_led) calls_.push_back({.call = {id, stored.optional_string("tool"), Value()}});
+  if (is_program_call) calls_.push_back({.call = {id, stored.optional_string("tool"), Value()}});
   const auto call = std::ranges::find_if(calls_, [&](const TurnCall& each) { return each.call.id == id; });
   if (call == calls_.end()) {
-    return fail(ErrorCode::kCorrupt,
-                fmt::format("an agent's log tells the end of a call {} that was not made", quote_json(id)));
+    return fail(ErrorCode::kCorrupt, fmt::format("an agent's log ends a call {} that was not started", quote_json(id)));
   }
   call->has_ended = true;
-  if (!is_led)
+  if (!is_program_call)
     results_[id] = Value::object({{"type", "tool_result"},
                                   {"tool_use_id", id},
                                   {"content", SB_TRY(blob(stored.optional_string("result")))},
@@ -182,11 +181,11 @@ Status Transcript::tool_ended(StoredReader& stored, const Blob& blob) {
     refusals_ = 0;
   }
   if (facts.optional_boolean("refused")) ++refusals_;
-  if (!is_led) count_repeats(*call, stored.optional_string("result"));
+  if (!is_program_call) count_repeats(*call, stored.optional_string("result"));
   return facts.done();
 }
 
-// A call that gave something else than before was worth making.
+// A call with a new result was not a repetition.
 void Transcript::count_repeats(const TurnCall& call, std::string_view result) {
   const std::string now =
       sha256_hex(fmt::format("{}\n{}\n{}", call.call.name, to_canonical_json(call.call.input), result));
@@ -203,7 +202,7 @@ std::vector<Message> Transcript::messages(std::string_view model) const {
       const std::string type = block.string_at("type").value_or("");
       return type != "text" && type != "tool_use";
     });
-    if (all[at].content.empty()) all[at].content.push_back(text_block("[no words]"));
+    if (all[at].content.empty()) all[at].content.push_back(text_block("[no text]"));
   }
   return all;
 }

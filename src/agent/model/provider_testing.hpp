@@ -1,4 +1,4 @@
-// Kind the tests of providers: seams with a key, a server that answers with raw bytes, and what each API streams.
+// For the tests of providers: seams with a key, a server that sends raw bytes, and a sample stream of each API.
 #pragma once
 
 #include <gtest/gtest.h>

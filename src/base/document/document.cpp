@@ -30,7 +30,7 @@ LineColumn line_column_at(std::string_view text, std::size_t offset) {
   return at;
 }
 
-// What no document may have, in either language.
+// Checks that apply to both JSON and YAML.
 Status check_text(std::string_view text) {
   if (text.size() > limits::kDocumentBytes) {
     return fail(ErrorCode::kLimit, fmt::format("the document is larger than {} bytes", limits::kDocumentBytes),
@@ -40,7 +40,7 @@ Status check_text(std::string_view text) {
   if (text.find('\0') != std::string_view::npos)
     return fail(ErrorCode::kInvalid, "the document contains a NUL byte", "Remove it");
   if (text.find_first_not_of(" \t\r\n") == std::string_view::npos) {
-    return fail(ErrorCode::kInvalid, "the document is empty", "Write a declaration into it");
+    return fail(ErrorCode::kInvalid, "the document is empty", "Add a declaration to it");
   }
   return {};
 }
@@ -60,7 +60,7 @@ Result<Value> tree_of(const Document& document, Syntax syntax) {
   }
   auto tree = json_tree(document.text);
   if (tree) return std::move(*tree);
-  // A YAML flow mapping starts with a brace, too.
+  // A YAML flow mapping also starts with a brace.
   if (syntax == Syntax::kAuto && is_yaml_name(document.name)) return yaml_tree(document.text);
   Error error = std::move(tree.error().error);
   if (error.location.pointer.empty()) {
@@ -98,7 +98,7 @@ SourceLocation Document::location_of(std::string_view pointer) const {
 
 Result<Value> parse_json(std::string_view text, const JsonBounds& bounds) {
   if (text.size() > bounds.bytes) {
-    return fail(ErrorCode::kLimit, fmt::format("more than {} bytes of JSON", bounds.bytes), "Send less");
+    return fail(ErrorCode::kLimit, fmt::format("the JSON is larger than {} bytes", bounds.bytes), "Send less");
   }
   auto built = json_tree(text, bounds);
   if (built) return std::move(*built);

@@ -22,13 +22,13 @@ TEST(Document, JsonAndYamlGiveTheSameTree) {
   EXPECT_EQ(to_json(a->root), to_json(b->root));
 }
 
-TEST(Document, DuplicateKeyIsRefusedInBothWithItsPlace) {
+TEST(Document, DuplicateKeyIsRejectedInBothWithItsLocation) {
   const auto a = json("{\"a\": 1,\n \"b\": {\"x\": 1,\n  \"x\": 2}}");
   ASSERT_FALSE(a);
-  EXPECT_EQ(a.error().to_string(), "f.json:3:3: /b/x: the key \"x\" is given twice. Keep one of them.");
+  EXPECT_EQ(a.error().to_string(), "f.json:3:3: /b/x: duplicate key \"x\". Keep only one.");
   const auto b = yaml("a: 1\nb:\n  x: 1\n  x: 2\n");
   ASSERT_FALSE(b);
-  EXPECT_EQ(b.error().to_string(), "f.yaml:4:3: /b/x: the key \"x\" is given twice. Keep one of them.");
+  EXPECT_EQ(b.error().to_string(), "f.yaml:4:3: /b/x: duplicate key \"x\". Keep only one.");
 }
 
 TEST(Document, DuplicateKeyIsFoundInALargeObject) {
@@ -38,7 +38,7 @@ TEST(Document, DuplicateKeyIsFoundInALargeObject) {
   EXPECT_FALSE(json(text + "\"k500\":1}"));
 }
 
-TEST(Document, PlaceOfCountsCodePoints) {
+TEST(Document, ColumnsCountCodePoints) {
   const auto a = json("{\"ключ\": \"знач\", \"b\": {\"c\": [1, {\"d\": 2}]}}");
   ASSERT_TRUE(a);
   EXPECT_EQ(a->location_of("/b").line, 1);
@@ -50,7 +50,7 @@ TEST(Document, PlaceOfCountsCodePoints) {
   EXPECT_EQ(b->location_of("/steps/1/title").column, 5);
 }
 
-TEST(Document, PlacesInJsonThatIsOddAsYaml) {
+TEST(Document, LocatesValuesInJsonThatIsUnusualYaml) {
   const auto tabs = json("{\n\t\"a\": 1,\n\t\"b\": {\n\t\t\"c\": [\"x\\/y \\ud83d\\ude00\", 2]\n\t}\n}");
   ASSERT_TRUE(tabs) << tabs.error().to_string();
   EXPECT_EQ(tabs->location_of("/b").line, 3);
@@ -84,7 +84,7 @@ TEST(Document, DepthIsLimitedInBoth) {
 }
 
 // Found by the document fuzzer.
-TEST(Document, LongNumbersAreTheSameInBoth) {
+TEST(Document, LongNumbersReadTheSameInBoth) {
   const std::string number = "4" + std::string(43, '6');
   EXPECT_EQ(json("[" + number + "]")->root.items()[0].as_number(), yaml("- " + number)->root.items()[0].as_number());
   EXPECT_EQ(json("[" + number + "]")->root.items()[0].as_number(), std::stod(number));
@@ -99,7 +99,7 @@ TEST(Document, JsonNodesAreCounted) {
   EXPECT_EQ(over.error().code, ErrorCode::kLimit);
 }
 
-TEST(Document, AliasesAreFollowedButNotForEver) {
+TEST(Document, AliasesAreFollowedWithinLimits) {
   const auto fine = yaml("base: &b {x: 1}\nuse: *b\n");
   ASSERT_TRUE(fine) << fine.error().to_string();
   EXPECT_EQ(to_json(fine->root), R"({"base":{"x":1},"use":{"x":1}})");
@@ -115,7 +115,7 @@ TEST(Document, AliasesAreFollowedButNotForEver) {
   ASSERT_FALSE(own);
 }
 
-TEST(Document, BadBytesAreRefused) {
+TEST(Document, InvalidBytesAreRejected) {
   EXPECT_FALSE(json("{\"a\": \"\xff\"}"));
   EXPECT_FALSE(json(std::string("{\"a\": \"\0\"}", 10)));
   EXPECT_FALSE(json(""));
@@ -135,7 +135,7 @@ TEST(Document, YamlScalarsFollowTheCoreSchema) {
       R"({"a":"yes","b":31,"c":"1","d":1500,"e":null,"f":"1.2.3","g":-7,"h":"5","i":"08:30","j":4,"k":0.5,"l":"v1"})");
 }
 
-TEST(Reader, FaultsNamePlaceAndRemedy) {
+TEST(Reader, FaultsNameLocationAndRemedy) {
   const auto d = yaml("name: 5\ncolour: red\nlist: 3\nkidn: x\n");
   ASSERT_TRUE(d);
   Faults faults;
@@ -149,7 +149,7 @@ TEST(Reader, FaultsNamePlaceAndRemedy) {
   fields.string("kind");
   fields.finish();
   ASSERT_EQ(faults.size(), 5u);
-  EXPECT_EQ(faults[0].to_string(), "f.yaml:1:1: /name: expected a text, found an integer. Put it in quotes: \"5\".");
+  EXPECT_EQ(faults[0].to_string(), "f.yaml:1:1: /name: expected a string, found an integer. Put it in quotes: \"5\".");
   EXPECT_EQ(faults[1].message, "\"missing\" is missing");
   EXPECT_EQ(faults[4].to_string(), "f.yaml:4:1: /kidn: unknown key \"kidn\". Did you mean kind?");
 }

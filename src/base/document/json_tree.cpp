@@ -17,7 +17,7 @@
 namespace sb {
 namespace {
 
-// Builds the tree while Boost.JSON parses, and stops at the first duplicate key or limit.
+// Builds the tree while Boost.JSON parses; stops at the first duplicate key or exceeded limit.
 class TreeBuilder {
  public:
   static constexpr std::size_t max_array_size = -1;
@@ -45,8 +45,7 @@ class TreeBuilder {
   bool on_key(string_view part, std::size_t, error_code& code) {
     std::string key = take_text(part);
     if (is_repeated(key)) {
-      error =
-          Error{ErrorCode::kInvalid, fmt::format("the key \"{}\" is given twice", key), "Keep one of them", {}, false};
+      error = Error{ErrorCode::kInvalid, fmt::format("duplicate key \"{}\"", key), "Keep only one", {}, false};
       error->location.pointer = pointer() + '/' + escape_pointer(key);
       return stop(code);
     }
@@ -72,11 +71,11 @@ class TreeBuilder {
   }
   bool on_double(double number, string_view part, error_code& code) {
     text_.append(part.data(), part.size());
-    // Boost.JSON 1.81 can be off by the last bit, and hashes are taken of what we read here.
+    // Boost.JSON 1.81 can be wrong in the last bit, and hashes are computed from the values read here.
     std::from_chars(text_.data(), text_.data() + text_.size(), number);
     text_.clear();
     if (!std::isfinite(number)) {
-      error = Error{ErrorCode::kInvalid, "a number is too large", "Use a smaller one", {}, false};
+      error = Error{ErrorCode::kInvalid, "number out of range", "Use a smaller number", {}, false};
       return stop(code);
     }
     return add(Value(number), code);
@@ -87,17 +86,17 @@ class TreeBuilder {
   bool on_comment(string_view, error_code&) { return true; }
 
  private:
-  // An open object or array. Its parts are those of `parts_` from `begin` on, once the inner ones are closed.
+  // An open object or array. Its parts are the entries of `parts_` from `begin` on, once the inner ones are closed.
   struct Frame {
     std::size_t begin;
     bool is_object;
-    std::unique_ptr<std::unordered_set<std::string>> keys;  // only of a large object
+    std::unique_ptr<std::unordered_set<std::string>> keys;  // only for a large object
   };
 
   std::string take_text(string_view part) {
     if (text_.empty()) return std::string(part.data(), part.size());
     text_.append(part.data(), part.size());
-    std::string whole(text_);  // just as long as it must be, and text_ keeps its room
+    std::string whole(text_);  // exact size, and text_ keeps its capacity
     text_.clear();
     return whole;
   }
@@ -115,7 +114,7 @@ class TreeBuilder {
     return !frame.keys->insert(key).second;
   }
 
-  // Of the innermost open one.
+  // Pointer to the innermost open container.
   std::string pointer() const {
     std::string out;
     for (std::size_t i = 1; i < frames_.size(); ++i) {
@@ -172,7 +171,7 @@ class TreeBuilder {
     if (frames_.empty()) {
       root = std::move(value);
     } else if (frames_.back().is_object) {
-      parts_.back().value = std::move(value);  // its key is there already
+      parts_.back().value = std::move(value);  // the key was added before
     } else {
       parts_.push_back({std::string(), std::move(value)});
     }
@@ -181,8 +180,9 @@ class TreeBuilder {
 
   JsonBounds bounds_;
   std::vector<Frame> frames_;
-  std::vector<Value::Member> parts_;  // of all that is open, so that each list is made once, as long as it must be
-  std::string text_;                  // of a key, text or number that comes in pieces
+  // Of all open containers, so that each list is allocated once, with its exact size.
+  std::vector<Value::Member> parts_;
+  std::string text_;  // a key, string or number that arrives in pieces
   std::size_t nodes_ = 0;
 };
 
@@ -199,11 +199,12 @@ std::expected<Value, JsonFault> json_tree(std::string_view text, const JsonBound
         JsonFault{Error{ErrorCode::kInvalid, std::move(message), std::move(remedy), {}, false}, used});
   };
   if (parser.handler().error) return std::unexpected(JsonFault{std::move(*parser.handler().error), used});
-  if (code == boost::json::error::incomplete) return failure("the JSON ends too early", "Close what is open");
-  if (code) return failure(fmt::format("not JSON: {}", code.message()), "Mend the syntax here");
+  if (code == boost::json::error::incomplete)
+    return failure("unexpected end of JSON", "Close the open strings, lists and objects");
+  if (code) return failure(fmt::format("invalid JSON: {}", code.message()), "Fix the syntax here");
   if (text.find_first_not_of(" \t\r\n", used) != std::string_view::npos) {
     used = text.find_first_not_of(" \t\r\n", used);
-    return failure("text follows the end of the JSON", "Keep one value a document");
+    return failure("unexpected text after the JSON value", "Keep one value per document");
   }
   return std::move(parser.handler().root);
 }

@@ -1,5 +1,5 @@
-// The tree of a JSON text, by Boost.JSON's parser with a handler of ours: one pass, duplicate keys and everything over
-// the limits refused. Internal to base/document.
+// Parses a JSON text into a tree, using Boost.JSON's parser with our handler: one pass; rejects duplicate keys and
+// anything over the limits. Internal to base/document.
 #pragma once
 
 #include <expected>
@@ -12,8 +12,8 @@
 namespace sb {
 
 struct JsonFault {
-  Error error;         // its place has a pointer where that says it better than the offset
-  std::size_t offset;  // in bytes, where the parser stopped
+  Error error;         // its location has a pointer where that is more precise than the offset
+  std::size_t offset;  // in bytes: where the parser stopped
 };
 
 std::expected<Value, JsonFault> json_tree(std::string_view text, const JsonBounds& bounds = {});

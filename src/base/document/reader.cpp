@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::string_view kWrongKind = "wrong_kind";
 
-// Damerau-Levenshtein without transposition over distance: enough for typing errors.
+// Edit distance with adjacent transpositions: enough to catch typos.
 std::size_t edit_distance(std::string_view a, std::string_view b) {
   std::vector<std::size_t> before(b.size() + 1), row(b.size() + 1), earlier(b.size() + 1);
   for (std::size_t j = 0; j <= b.size(); ++j) before[j] = j;
@@ -31,7 +31,7 @@ std::string list_names(std::span<const std::string_view> names) {
   return out;
 }
 
-// The pointer from `tree` to its part, told by address.
+// The pointer from `tree` to one of its parts, which is found by address.
 bool find_part(const Value& tree, const Value* part, std::string& pointer) {
   if (&tree == part) return true;
   const std::size_t length = pointer.size();
@@ -87,13 +87,13 @@ void Reader::adopt(Error fault) const {
 std::optional<std::string> Reader::string(std::size_t max_bytes) const {
   if (!value_->is_string()) {
     const bool is_scalar = value_->is_number() || value_->is_bool();
-    fault(fmt::format("expected a text, found {}", kind_name(value_->kind())),
-          is_scalar ? fmt::format("Put it in quotes: \"{}\"", to_json(*value_)) : "Write a text here",
+    fault(fmt::format("expected a string, found {}", kind_name(value_->kind())),
+          is_scalar ? fmt::format("Put it in quotes: \"{}\"", to_json(*value_)) : "Write a string here",
           ErrorCode::kInvalid, kWrongKind);
     return std::nullopt;
   }
   if (value_->as_string().size() > max_bytes) {
-    fault(fmt::format("the text has {} bytes; at most {} are allowed", value_->as_string().size(), max_bytes),
+    fault(fmt::format("the string has {} bytes; at most {} are allowed", value_->as_string().size(), max_bytes),
           "Shorten it", ErrorCode::kLimit, "too_long");
     return std::nullopt;
   }
@@ -109,13 +109,13 @@ std::optional<bool> Reader::boolean() const {
 
 std::optional<std::int64_t> Reader::integer(std::int64_t min, std::int64_t max) const {
   if (!value_->is_integer()) {
-    fault(fmt::format("expected a whole number, found {}", kind_name(value_->kind())),
+    fault(fmt::format("expected an integer, found {}", kind_name(value_->kind())),
           fmt::format("Write a number from {} to {}", min, max), ErrorCode::kInvalid, kWrongKind);
     return std::nullopt;
   }
   if (value_->as_integer() < min || value_->as_integer() > max) {
-    fault(fmt::format("{} is out of range", value_->as_integer()),
-          fmt::format("Write a number from {} to {}", min, max), ErrorCode::kInvalid, "out_of_range");
+    fault(fmt::format("{} is out of range", value_->as_integer()), fmt::format("Write a number from {} to {}", min, max),
+          ErrorCode::kInvalid, "out_of_range");
     return std::nullopt;
   }
   return value_->as_integer();
@@ -229,7 +229,7 @@ bool Fields::finish() {
     const std::string nearest = nearest_name(member.name, names);
     self_.at(member.value)
         .fault(fmt::format("unknown key \"{}\"", member.name.substr(0, 64)),
-               nearest.empty() ? fmt::format("Known here: {}", list_names(once))
+               nearest.empty() ? fmt::format("Known keys: {}", list_names(once))
                                : fmt::format("Did you mean {}?", nearest),
                ErrorCode::kInvalid, "unknown_key");
   }

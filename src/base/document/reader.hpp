@@ -1,15 +1,15 @@
-// Typed reading of a document: each read checks the kind and the limits, and a fault names file, line, column and field
-// and says how to mend it. All faults of a document are collected; one mistake gives one fault.
+// Typed reading of a document. Each read checks kind and limits; a fault names file, line, column and field, and how to
+// fix it. All faults of a document are collected; one mistake gives one fault.
 //
 //   Faults faults;
 //   Reader root(document, faults);
 //   Fields fields = root.fields();                  // not an object: a fault, and an empty set of fields
 //   auto id = fields.string("decision", Need::kRequired);
 //   for (Reader item : fields.items("options")) ...
-//   fields.finish();                                // members nobody asked for: a fault each, with the nearest name
+//   fields.finish();                                // a fault for each unread member, with the nearest name
 //
-// Cheap to copy: it points into the document, and where it stands is only looked up when a fault must be told. Names of
-// fields must outlive their Fields (literals do).
+// Cheap to copy: it points into the document and looks up its location only when a fault is reported. Field names must
+// outlive their Fields (literals do).
 #pragma once
 
 #include <cstdint>
@@ -37,10 +37,10 @@ class Reader {
   Reader(const Document& document, Faults& faults) : Reader(document, faults, document.root) {}
 
   const Value& value() const { return *value_; }
-  std::string pointer() const;  // looked up in the document: for faults, not for inner loops
+  std::string pointer() const;  // searches the document: for faults, not for inner loops
   SourceLocation location() const { return document_->location_of(pointer()); }
 
-  // Each gives nothing, and a fault, when the value is of another kind or out of bounds.
+  // Each returns nothing, and adds a fault, if the value has the wrong kind or is out of bounds.
   std::optional<std::string> string(std::size_t max_bytes = limits::kTextBytes) const;
   std::optional<bool> boolean() const;
   std::optional<std::int64_t> integer(std::int64_t min, std::int64_t max) const;
@@ -54,7 +54,7 @@ class Reader {
 
   void fault(std::string message, std::string remedy = {}, ErrorCode code = ErrorCode::kInvalid,
              std::string_view rule = "invalid_value") const;
-  // A fault of this value that was found by reading it on its own: the pointer is counted from here.
+  // A fault of this value found by reading the value separately: the fault's pointer is relative to it.
   void adopt(Error fault) const;
 
  private:
@@ -84,13 +84,13 @@ class Fields {
   std::optional<E> choice(std::string_view name, Names<E> names, Need need = Need::kOptional);
   const Reader& self() const { return self_; }
 
-  bool finish();  // whether every member was asked for
+  bool finish();  // whether every member was read
 
  private:
   friend class Reader;
   explicit Fields(Reader self) : self_(std::move(self)) { known_.reserve(32); }
   Reader self_;
-  std::vector<std::string_view> known_;  // every name asked for, some more than once
+  std::vector<std::string_view> known_;  // every name read, some more than once
 };
 
 template <class E>
@@ -108,7 +108,7 @@ std::optional<E> Fields::choice(std::string_view name, Names<E> names, Need need
   return reader ? reader->choice<E>(names) : std::nullopt;
 }
 
-// The name among `known` that a mistyped one probably meant; empty when none is near.
+// The name in `known` that a mistyped name probably meant; empty if none is close.
 std::string nearest_name(std::string_view wrong, std::span<const std::string> known);
 
 }  // namespace sb

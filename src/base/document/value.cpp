@@ -141,8 +141,8 @@ bool must_be_escaped(char c) {
   return static_cast<unsigned char>(c) < 0x20 || c == '"' || c == '\\';
 }
 
-// Whether one of eight characters must be escaped, all looked at in one go: to take n from a byte borrows into its top
-// bit where the byte is smaller than n.
+// Whether one of eight characters must be escaped, tested in parallel: subtracting n from a byte borrows into its top
+// bit if the byte is smaller than n.
 bool has_escape(const char* eight) {
   constexpr std::uint64_t kOnes = 0x0101010101010101, kTops = 0x8080808080808080;
   std::uint64_t word;
@@ -151,7 +151,7 @@ bool has_escape(const char* eight) {
   return (((word - kOnes * 0x20) & ~word) | ((quote - kOnes) & ~quote) | ((backslash - kOnes) & ~backslash)) & kTops;
 }
 
-// Most text needs no escape, so it is copied in runs.
+// Most text needs no escapes, so it is copied in runs.
 void append_quoted(std::string& out, std::string_view text) {
   static constexpr char kHex[] = "0123456789abcdef";
   out += '"';
@@ -195,7 +195,7 @@ void append_quoted(std::string& out, std::string_view text) {
   out += '"';
 }
 
-// As ECMAScript's Number::toString: the shortest digits that read back the same, in its layout.
+// Like ECMAScript's Number::toString: the shortest digits that read back as the same number, in the same layout.
 void append_number(std::string& out, double number) {
   SB_ASSERT(std::isfinite(number));
   if (number == 0) {
@@ -216,7 +216,7 @@ void append_number(std::string& out, double number) {
   std::string digits(1, text[0]);
   if (e > 2) digits += text.substr(2, e - 2);
   const int count = static_cast<int>(digits.size());
-  const int point = exponent + 1;  // where the decimal point stands within the digits
+  const int point = exponent + 1;  // position of the decimal point within the digits
   if (count <= point && point <= 21) {
     out += digits + std::string(static_cast<std::size_t>(point - count), '0');
   } else if (0 < point && point <= 21) {
@@ -231,8 +231,8 @@ void append_number(std::string& out, double number) {
   }
 }
 
-// The order of UTF-16 code units. It is that of UTF-8 bytes but for one case: a character that takes two units sorts
-// before U+E000 to U+FFFF, though its bytes are greater.
+// Compares by UTF-16 code units. That equals the order of UTF-8 bytes except in one case: a character that takes two
+// units sorts before U+E000 to U+FFFF, although its bytes are greater.
 bool comes_before(std::string_view a, std::string_view b) {
   const auto [in_a, in_b] = std::mismatch(a.begin(), a.end(), b.begin(), b.end());
   if (in_b == b.end()) return false;
@@ -245,7 +245,7 @@ bool comes_before(std::string_view a, std::string_view b) {
 
 struct Writer {
   std::string out;
-  int indent = -1;  // below 0: one line
+  int indent = -1;  // negative: one line
   bool is_canonical = false;
 
   void newline(int depth) {
@@ -282,7 +282,7 @@ struct Writer {
         out += value.as_bool() ? "true" : "false";
         break;
       case Value::Kind::kInteger:
-        // Canonical JSON knows only doubles, so a large integer is printed as the double it would be read as.
+        // Canonical JSON has only doubles, so a large integer is printed as the double it would be read as.
         if (is_canonical) {
           append_number(out, static_cast<double>(value.as_integer()));
         } else {

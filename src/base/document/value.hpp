@@ -1,10 +1,10 @@
-// A JSON value: what documents are read into and what the program prints.
+// A JSON value: documents are parsed into it, and the program prints it.
 //
 // Objects keep the order in which members were added; names are unique. A value type: copies are deep. Not
-// synchronised; share only const ones between threads.
+// synchronised; share only const values between threads.
 //
-// Constructors, copies and destructors are in value.cpp: values are made in over a thousand places, and inlining them
-// there was a fifth of the time to compile.
+// Constructors, copies and destructors are in value.cpp: values are created in over a thousand places, and inlining
+// there took a fifth of the compile time.
 #pragma once
 
 #include <cstdint>
@@ -68,12 +68,12 @@ class Value {
   const Object& members() const { return std::get<Object>(data_); }
   Object& members() { return std::get<Object>(data_); }
 
-  // Null when this is no object or has no such member.
+  // Null if this is not an object or has no such member.
   const Value* find(std::string_view name) const;
   Value* find(std::string_view name);
-  // For reading data of our own making: the member, or a null value.
+  // For reading data we wrote ourselves: the member, or a null value.
   const Value& operator[](std::string_view name) const;
-  // The string member, or nothing when absent or of another kind.
+  // The string member, or nothing if it is absent or of another kind.
   std::optional<std::string> string_at(std::string_view name) const;
 
   // Adds or replaces a member of an object; a null value becomes an object first.
@@ -104,12 +104,12 @@ struct Value::Member {
 
 std::string_view kind_name(Value::Kind kind);  // "an object", "a string", ...
 
-// JSON text. Non-ASCII stays as it is; control characters are escaped. Strings must be UTF-8.
+// JSON text. Non-ASCII characters are not escaped; control characters are. Strings must be UTF-8.
 std::string to_json(const Value& value);
 std::string to_pretty_json(const Value& value, int indent = 2);
-// RFC 8785: members sorted by UTF-16 code units, numbers as ECMAScript prints them. Equal values, equal bytes.
+// RFC 8785: members sorted by UTF-16 code units, numbers as ECMAScript prints them. Equal values give equal bytes.
 std::string to_canonical_json(const Value& value);
-// The string as a JSON string with its quotes.
+// The string as a quoted JSON string.
 std::string quote_json(std::string_view text);
 
 }  // namespace sb

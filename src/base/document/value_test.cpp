@@ -14,8 +14,8 @@ std::string canonical(std::string_view json) {
   return value ? to_canonical_json(*value) : value.error().to_string();
 }
 
-// The vectors of RFC 8785.
-TEST(CanonicalJson, SortsAndFormatsAsTheRfcExample) {
+// Test vectors from RFC 8785.
+TEST(CanonicalJson, SortsAndFormatsLikeTheRfcExample) {
   EXPECT_EQ(canonical(R"({"numbers": [333333333.33333329, 1E30, 4.50, 2e-3, 0.000000000000000000000000001],
                           "string": "\u20ac$\u000F\u000aA'\u0042\u0022\u005c\\\"\/",
                           "literals": [null, true, false]})"),
@@ -33,7 +33,7 @@ TEST(CanonicalJson, SortsByUtf16CodeUnits) {
       "Dagesh\"}");
 }
 
-TEST(CanonicalJson, NumbersAsEcmaScript) {
+TEST(CanonicalJson, FormatsNumbersLikeEcmaScript) {
   const std::pair<std::uint64_t, const char*> rows[] = {
       {0x0000000000000000, "0"},
       {0x8000000000000000, "0"},
@@ -63,7 +63,7 @@ TEST(CanonicalJson, NumbersAsEcmaScript) {
   for (const auto& [bits, text] : rows) EXPECT_EQ(to_canonical_json(Value(std::bit_cast<double>(bits))), text);
 }
 
-TEST(Value, MembersKeepTheirOrderAndReplaceInPlace) {
+TEST(Value, MembersKeepTheirOrderAndAreReplacedInPlace) {
   Value value = Value::object({{"b", 1}, {"a", 2}});
   value.set("b", 3);
   value.set("c", Value::array({"x"}));
@@ -81,7 +81,7 @@ TEST(Value, JsonSurvivesARoundTrip) {
   EXPECT_EQ(*value, *again);
 }
 
-TEST(Value, QuotesEveryCharacterWhereverItStands) {
+TEST(Value, QuotesEveryCharacterAtEveryPosition) {
   for (int c = 1; c < 256; ++c) {
     for (std::size_t at = 0; at < 18; ++at) {
       std::string text(18, 'a');
@@ -96,7 +96,7 @@ TEST(Value, QuotesEveryCharacterWhereverItStands) {
   }
 }
 
-TEST(Value, KeysAreToldTwiceByTheirPointerHoweverDeepAndMany) {
+TEST(Value, DuplicateKeysAreReportedByPointerAtAnyDepthAndCount) {
   std::string many;
   for (int i = 0; i < 20; ++i)
     many += '"' + std::string(1, static_cast<char>('a' + i)) + "\":[" + (i ? "" : "{}") + "],";

@@ -39,13 +39,13 @@ struct YamlFault {
 fy_parse_cfg yaml_config(fy_diag* diag) {
   fy_parse_cfg config{};
   config.diag = diag;
-  // Duplicate keys are let through to be refused with their place.
+  // Lets duplicate keys through, so that they can be reported with their location.
   config.flags = static_cast<fy_parse_cfg_flags>(FYPCF_QUIET | FYPCF_COLLECT_DIAG | FYPCF_DEFAULT_VERSION_1_2 |
                                                  FYPCF_ALLOW_DUPLICATE_KEYS);
   return config;
 }
 
-// The first of two or more documents, or what was wrong. `count` says how many there are (2 for "more than one").
+// Parses the first document, or reports what is wrong. `count` is the number of documents (2 for "more than one").
 YamlDocument parse_yaml(std::string_view text, int& count, YamlFault& fault) {
   fy_diag_cfg diag_config;
   fy_diag_cfg_default(&diag_config);
@@ -66,7 +66,7 @@ YamlDocument parse_yaml(std::string_view text, int& count, YamlFault& fault) {
   }
   void* state = nullptr;
   if (const fy_diag_error* error = fy_diag_errors_iterate(diag, &state)) {
-    fault = {error->msg ? error->msg : "not YAML", error->line, error->column};
+    fault = {error->msg ? error->msg : "invalid YAML", error->line, error->column};
     first.reset();
   }
   parser.reset();
@@ -127,16 +127,16 @@ struct YamlTree {
                 "Split it");
       return {};
     }
-    // An alias that leads back to a node around it ends here, too.
+    // This also stops at an alias that refers to a node around it.
     if (depth > limits::kDocumentDepth) {
       fail_here(ErrorCode::kLimit, fmt::format("nested deeper than {} levels", limits::kDocumentDepth),
-                "Flatten it, and let no part name itself");
+                "Flatten it, and remove aliases that contain themselves");
       return {};
     }
     if (node && fy_node_is_alias(node)) {
       fy_node* target = fy_node_resolve_alias(node);
       if (!target) {
-        fail_here(ErrorCode::kInvalid, "an alias (*name) without its anchor (&name)", "Define the anchor before it");
+        fail_here(ErrorCode::kInvalid, "alias (*name) without an anchor (&name)", "Define the anchor before it");
         return {};
       }
       return build(target, depth + 1);
@@ -174,13 +174,13 @@ struct YamlTree {
       std::size_t length = 0;
       const char* data = key && fy_node_is_scalar(key) ? fy_node_get_scalar(key, &length) : nullptr;
       if (!data) {
-        fail_here(ErrorCode::kInvalid, "a key that is not a plain text", "Use a word as the key");
+        fail_here(ErrorCode::kInvalid, "the key is not a plain string", "Use a plain string as the key");
         break;
       }
       std::string name(data, length);
       path.push_back(name);
       if (!seen.insert(name).second) {
-        fail_here(ErrorCode::kInvalid, fmt::format("the key \"{}\" is given twice", name), "Keep one of them");
+        fail_here(ErrorCode::kInvalid, fmt::format("duplicate key \"{}\"", name), "Keep only one");
       }
       if (name == "<<") fail_here(ErrorCode::kInvalid, "merge keys (<<) are not supported", "Write the members out");
       out.members().push_back({name, build(fy_node_pair_value(pair), depth + 1)});
@@ -209,7 +209,7 @@ std::vector<std::string> split_pointer(std::string_view pointer) {
   return steps;
 }
 
-// Where a pointer leads. Of a key that is there twice, the last one: that is the one to blame.
+// Resolves a pointer. For a duplicate key it returns the last one, because that is the one to report.
 const fy_mark* mark_of(fy_document* document, std::string_view pointer) {
   fy_node* node = fy_document_root(document);
   fy_node* shown = node;
@@ -261,10 +261,11 @@ Result<Value> yaml_tree(std::string_view text) {
   YamlFault fault;
   const YamlDocument yaml = parse_yaml(text, count, fault);
   if (!yaml) {
-    return fail(ErrorCode::kInvalid, fault.message.empty() ? "not YAML" : fmt::format("not YAML: {}", fault.message),
-                "Mend the syntax here", SourceLocation{"", "", fault.line, fault.column});
+    return fail(ErrorCode::kInvalid,
+                fault.message.empty() ? "invalid YAML" : fmt::format("invalid YAML: {}", fault.message),
+                "Fix the syntax here", SourceLocation{"", "", fault.line, fault.column});
   }
-  if (count > 1) return fail(ErrorCode::kInvalid, "more than one document in the file (---)", "Keep one a file");
+  if (count > 1) return fail(ErrorCode::kInvalid, "more than one document in the file (---)", "Keep one per file");
   YamlTree tree{0, {}, {}};
   Value root = tree.build(fy_document_root(yaml.get()), 0);
   if (tree.error) return std::unexpected(std::move(*tree.error));
@@ -278,7 +279,7 @@ std::optional<std::size_t> offset_in_yaml(std::string_view text, std::string_vie
   const fy_mark* mark = document ? mark_of(document.get(), pointer) : nullptr;
   if (!mark) return std::nullopt;
   const std::size_t offset = mark->input_pos;
-  // The mark of a quoted scalar stands behind its quote.
+  // The mark of a quoted scalar is after its opening quote.
   const bool is_quoted = offset > 0 && offset <= text.size() && (text[offset - 1] == '"' || text[offset - 1] == '\'');
   return is_quoted ? offset - 1 : offset;
 }

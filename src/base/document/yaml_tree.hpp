@@ -1,5 +1,5 @@
-// The tree of a YAML text, and where its parts stand, by libfyaml. Since JSON is YAML, the places of JSON texts come
-// from here too. Internal to base/document.
+// Parses a YAML text into a tree and locates its parts, using libfyaml. Since JSON is YAML, it also locates parts of
+// JSON texts. Internal to base/document.
 #pragma once
 
 #include <optional>
@@ -10,10 +10,10 @@
 
 namespace sb {
 
-// A fault has a pointer, or a line and column.
+// A fault has a pointer, or a line and a column.
 Result<Value> yaml_tree(std::string_view text);
 
-// The byte at which the value stands that the pointer names; of a member, its key.
+// The byte offset of the value the pointer names; for a member, of its key.
 std::optional<std::size_t> offset_in_yaml(std::string_view text, std::string_view pointer);
 
 }  // namespace sb

@@ -59,7 +59,7 @@ Status FakeFiles::append(const std::string& path, std::string_view bytes, unsign
 
 Status FakeFiles::make_directories(const std::string& path, unsigned) {
   const std::lock_guard guard(mutex_);
-  if (read_only_) return fail(ErrorCode::kIo, "cannot make the folder: Read-only file system");
+  if (read_only_) return fail(ErrorCode::kIo, "cannot create the folder: Read-only file system");
   for (std::string at = path; !at.empty() && at != "/" && at != "."; at = parent_path(at)) directories_.insert(at);
   return {};
 }

@@ -1,5 +1,5 @@
-// Seams for tests that behave like the real ones: a clock that is set by hand, random bytes from a seed, a file system
-// in memory that can fill up, and programs answered by a function.
+// Test seams that behave like the real ones: a clock set by hand, seeded random bytes, an in-memory file system that
+// can fill up, and programs answered by a function.
 #pragma once
 
 #include <functional>
@@ -27,7 +27,7 @@ class FakeClock final : public Clock {
   TimestampMs now_;
 };
 
-// splitmix64 from the seed.
+// splitmix64, seeded.
 class FakeRandom final : public Random {
  public:
   explicit FakeRandom(std::uint64_t seed = 1) : state_(seed) {}
@@ -38,7 +38,7 @@ class FakeRandom final : public Random {
   std::uint64_t state_;
 };
 
-// Whole paths to bytes. Directories exist when made or implied by a file.
+// Maps whole paths to bytes. Directories exist when created or implied by a file.
 class FakeFiles final : public Files {
  public:
   Result<std::string> read(const std::string& path, std::size_t max_bytes) const override;
@@ -80,7 +80,7 @@ class FakeProcess final : public Process {
   Handler handler_;
 };
 
-// Input from a string; what was written is kept.
+// Reads input from a string; keeps what was written.
 class FakeStreams final : public Streams {
  public:
   explicit FakeStreams(std::string input = {}) : input_(std::move(input)) {}

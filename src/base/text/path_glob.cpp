@@ -6,8 +6,8 @@
 namespace sb {
 namespace {
 
-constexpr std::size_t kMostAlternatives = 64;  // what braces may be written out to
-constexpr std::size_t kLongestBraced = 1'024;  // in a longer glob they are letters like others
+constexpr std::size_t kMostAlternatives = 64;  // limit for brace expansion
+constexpr std::size_t kLongestBraced = 1'024;  // in a longer glob, braces are ordinary characters
 
 char folded(char c, GlobCase letters) {
   return letters == GlobCase::kIgnored && c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
@@ -23,7 +23,8 @@ std::vector<std::string_view> parts_of(std::string_view path) {
   return parts;
 }
 
-// Where the bracket that begins at `at` ends (behind it), and whether it holds the character; 0 when it is none.
+// The end of the bracket expression that starts at `at` (position after it), and whether it contains the character; 0
+// if it is not a bracket expression.
 std::size_t bracket(std::string_view glob, std::size_t at, char c, GlobCase letters, bool& holds) {
   std::size_t i = at + 1;
   const bool is_negated = i < glob.size() && (glob[i] == '!' || glob[i] == '^');
@@ -94,7 +95,7 @@ bool parts_fit(const std::vector<std::string_view>& glob, const std::vector<std:
   return at == glob.size();
 }
 
-// Writes out the first `{a,b}` there is; the rest is written out in turn.
+// Expands the first `{a,b}`; the rest is expanded recursively.
 void write_out(std::string glob, std::vector<std::string>& all) {
   const std::size_t open = glob.find('{');
   const std::size_t close = open == std::string::npos ? open : glob.find('}', open);

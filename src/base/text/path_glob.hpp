@@ -1,7 +1,7 @@
-// Globs over paths with `/`: `*` and `?` within a part, `[a-z]` and `[!a-z]`, `{a,b}`, `**` for any number of parts.
-// Pure.
+// Globs over paths with `/`: `*` and `?` within a component, `[a-z]` and `[!a-z]`, `{a,b}`, `**` for any number of
+// components. Pure.
 //
-// A glob without any of these also covers what lies under the path it names, `dir/` and `dir/**` cover the folder
+// A glob without any of these also matches everything below the path it names; `dir/` and `dir/**` match the folder
 // itself too. Work is bounded by the product of the two lengths.
 #pragma once
 
@@ -10,12 +10,12 @@
 
 namespace sb {
 
-enum class GlobCase { kExact, kIgnored };  // of ASCII letters
+enum class GlobCase { kExact, kIgnored };  // for ASCII letters
 
-// Both relative to the same folder, or both absolute; `./` in front and doubled slashes do not matter.
+// Both relative to the same folder, or both absolute; a leading `./` and doubled slashes are ignored.
 bool glob_covers(std::string_view glob, std::string_view path, GlobCase letters = GlobCase::kExact);
 
-// Without `.`, `..` and doubled slashes, as far as that can be told without looking: `a/../b` is `b`, `../a` stays.
+// Removes `.`, `..` and doubled slashes without accessing the file system: `a/../b` is `b`, `../a` stays.
 std::string lexically_normal(std::string_view path);
 
 }  // namespace sb

@@ -47,7 +47,7 @@ TEST(PathGlob, Covers) {
   EXPECT_TRUE(glob_covers("Src/Legacy", "SRC/legacy/a", GlobCase::kIgnored));
 }
 
-TEST(PathGlob, AHostileGlobEnds) {
+TEST(PathGlob, HostileGlobTerminates) {
   std::string glob, braces;
   for (int i = 0; i < 300; ++i) glob += "**/*a*";
   for (int i = 0; i < 40; ++i) braces += "{a,b,{c,d}}";
@@ -55,7 +55,7 @@ TEST(PathGlob, AHostileGlobEnds) {
   (void)glob_covers(braces, std::string(40, 'a'));
 }
 
-TEST(LexicallyNormal, TakesOutWhatGoesBack) {
+TEST(LexicallyNormal, RemovesDotDotComponents) {
   EXPECT_EQ(lexically_normal("/a/./b//../c"), "/a/c");
   EXPECT_EQ(lexically_normal("a/.."), ".");
   EXPECT_EQ(lexically_normal("../a/../../b"), "../../b");

@@ -26,13 +26,13 @@ struct Pattern::Code {
     void operator()(pcre2_match_context* context) const { pcre2_match_context_free(context); }
   };
   pcre2_code* code = nullptr;
-  std::unique_ptr<pcre2_match_context, FreeContext> limits;  // only read once made
+  std::unique_ptr<pcre2_match_context, FreeContext> limits;  // read-only after construction
   std::string expression;
   ~Code() { pcre2_code_free(code); }
 };
 
 Result<Pattern> Pattern::compile(std::string_view expression, unsigned flags) {
-  // A long pattern nests deeply enough to trouble the compiler before its own limits do.
+  // A long pattern can nest so deeply that the compiler fails before its own limits apply.
   if (expression.size() > 64u << 10) return fail(ErrorCode::kLimit, "the pattern is longer than 64 KiB");
   std::uint32_t options = PCRE2_UTF | PCRE2_NEVER_BACKSLASH_C;
   options |= flags & kJavaScript
@@ -56,7 +56,7 @@ Result<Pattern> Pattern::compile(std::string_view expression, unsigned flags) {
   pcre2_set_match_limit(code->limits.get(), limits::kPatternMatchLimit);
   pcre2_set_depth_limit(code->limits.get(), limits::kPatternDepthLimit);
   pcre2_set_heap_limit(code->limits.get(), 64u << 10);
-  // Where the library cannot do this, matching works as before.
+  // If the library has no JIT, matching works without it.
   if (flags & kFast) pcre2_jit_compile(code->code, PCRE2_JIT_COMPLETE);
   return Pattern(std::move(code));
 }

@@ -6,8 +6,8 @@ namespace sb {
 namespace {
 
 constexpr char32_t kReplacement = 0xFFFD;
-constexpr char32_t kZeroWidthJoiner = 0x200D;     // holds emoji together
-constexpr char32_t kZeroWidthNonJoiner = 0x200C;  // spelling in Persian and others
+constexpr char32_t kZeroWidthJoiner = 0x200D;     // joins emoji
+constexpr char32_t kZeroWidthNonJoiner = 0x200C;  // used in Persian and other languages
 
 bool is_deceptive(char32_t c) {
   if (c < 0x20 || (c >= 0x7F && c < 0xA0)) return c != '\n';

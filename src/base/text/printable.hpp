@@ -1,5 +1,5 @@
-// Text of others made safe to show on a terminal: what moves the cursor, hides text or reverses it is replaced, so that
-// what a person reads before signing is what is there.
+// Makes untrusted text safe to show on a terminal: replaces what moves the cursor, hides text or reverses it, so that
+// people see what they sign.
 #pragma once
 
 #include <string>
@@ -11,9 +11,9 @@ namespace sb {
 // become U+FFFD; a tab becomes a space.
 std::string printable(std::string_view text);
 
-// An author's text, each line behind a bar: none of them can pass for a line of ours.
+// Untrusted text with a bar before each line, so that no line can pass as one of ours.
 std::string quoted(std::string_view text);
-// The same for a text that begins on a line of ours: the first line stands as it is.
+// The same for a text that starts on one of our lines: the first line gets no bar.
 std::string continued(std::string_view text);
 
 }  // namespace sb

@@ -39,7 +39,7 @@ bool is_utf8(std::string_view bytes) {
   const std::size_t size = bytes.size();
   for (std::size_t i = 0; i < size;) {
     if (data[i] < 0x80) {
-      // Most texts are mostly ASCII: eight bytes at a time while none has its highest bit set.
+      // Most texts are mostly ASCII: skips eight bytes at a time while none has its highest bit set.
       std::uint64_t eight = 0;
       while (i + 8 <= size) {
         std::memcpy(&eight, data + i, 8);
@@ -152,7 +152,7 @@ bool is_unspaced_script(char32_t c) {
     case USCRIPT_MYANMAR:
       return true;
     default:
-      return c == 0x30FC || c == 0xFF70;  // the long-vowel mark belongs to Kana but to no one script
+      return c == 0x30FC || c == 0xFF70;  // the long-vowel mark is used in Kana but assigned to no single script
   }
 }
 
@@ -170,8 +170,8 @@ bool is_blank(std::string_view text) {
 
 int word_units(std::string_view text) {
   int units = 0;
-  int unspaced = 0;       // characters of unspaced scripts in the current stretch
-  bool has_word = false;  // the current stretch of other characters holds a letter or digit
+  int unspaced = 0;       // characters of unspaced scripts in the current run
+  bool has_word = false;  // the current run of other characters contains a letter or digit
   const auto end_stretch = [&] {
     units += (unspaced + 1) / 2 + (has_word ? 1 : 0);
     unspaced = 0;

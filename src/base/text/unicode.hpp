@@ -1,4 +1,4 @@
-// Unicode, by ICU. All texts are UTF-8; functions that fold or count expect valid UTF-8 and assert it.
+// Unicode functions, implemented with ICU. All texts are UTF-8; functions that fold or count assert valid UTF-8.
 #pragma once
 
 #include <cstdint>
@@ -9,22 +9,22 @@
 namespace sb {
 
 bool is_utf8(std::string_view bytes);
-std::string_view unicode_version();  // of the tables in use, part of definition hashes
+std::string_view unicode_version();  // of ICU's tables; part of definition hashes
 
 std::string nfc(std::string_view text);
 std::string nfkc(std::string_view text);
 std::string nfkd(std::string_view text);
 std::string case_fold(std::string_view text);  // default folding, not Turkic
 
-// Decodes the code point at `at` and moves `at` behind it.
+// Decodes the code point at `at` and advances `at` past it.
 char32_t next_code_point(std::string_view text, std::size_t& at);
 void append_code_point(std::string& text, char32_t code_point);
 std::size_t count_code_points(std::string_view text);
-// The longest beginning of the text that has at most so many bytes and ends behind a whole character.
+// The longest prefix of the text with at most so many bytes that ends after a whole character.
 std::string_view utf8_prefix(std::string_view text, std::size_t bytes);
-// At most this many UTF-16 code units, never half a character. The text must be UTF-8.
+// The longest prefix with at most this many UTF-16 code units, never half a character. The text must be UTF-8.
 std::string cut_utf16(std::string_view text, std::size_t max_units);
-// Runs of line breaks become one space.
+// Replaces runs of line breaks by one space.
 std::string one_line(std::string_view text);
 
 bool is_letter(char32_t c);
@@ -38,7 +38,7 @@ bool is_emoji(char32_t c);            // Emoji_Presentation or a pictograph
 bool is_unspaced_script(char32_t c);  // Han, Kana, Thai, Lao, Khmer, Myanmar
 bool is_cyrillic(char32_t c);
 
-// Only white space and invisible characters (or nothing at all).
+// Only white space and invisible characters, or empty.
 bool is_blank(std::string_view text);
 
 // Words as people count them: a whitespace-separated run with a letter or digit counts 1; inside a run, characters of

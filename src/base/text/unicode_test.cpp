@@ -36,7 +36,7 @@ TEST(Unicode, Folding) {
   EXPECT_EQ(case_fold("ÄÖ ДА Straße"), "äö да strasse");
 }
 
-TEST(Unicode, BlankMeansNothingToSee) {
+TEST(Unicode, BlankMeansNothingVisible) {
   EXPECT_TRUE(is_blank(""));
   EXPECT_TRUE(is_blank(" \t\u00a0\u200b\ufeff"));
   EXPECT_FALSE(is_blank(" ."));

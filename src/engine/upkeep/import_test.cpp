@@ -107,7 +107,7 @@ TEST_F(SessionImport, RefusesWhatIsNoExport) {
   expect_refused({"\xff\xfe"}, 1, "not JSON");
   expect_refused({std::string("{\"seq\":1\0}", 10)}, 1, "not JSON");
   expect_refused({std::string(1'000, '[')}, 1, "nested deeper");
-  expect_refused({R"({"seq":1,"seq":1})"}, 1, "given twice");
+  expect_refused({R"({"seq":1,"seq":1})"}, 1, "duplicate key");
   expect_refused({""}, 1, "not JSON");
 }
 

@@ -1,5 +1,5 @@
-// No tool, with whatever arguments, lets an agent answer: not what needs a signature, and nothing else unless the
-// user's own configuration says so.
+// No tool, with any arguments, lets an agent answer: never what needs a signature, and nothing else unless the user's
+// own configuration allows it.
 #include <gmock/gmock.h>
 
 #include "mcp/asking/testing.hpp"
@@ -11,7 +11,7 @@ namespace {
 using testing::HasSubstr;
 using P = PersonFixture;
 
-// All an agent could think of for this decision and this token.
+// Everything an agent could try for this decision and this token.
 std::vector<Value> answers_to(const std::string& id) {
   const Value list = Value::array({"approve"});
   std::vector<Value> answers{Value::object({{"decision", id}, {"options", list}}),
@@ -29,7 +29,7 @@ std::vector<Value> answers_to(const std::string& id) {
 
 class AgentCannotAnswer : public testing::Test {
  protected:
-  // Everything, with every tool. The client says it has dialogs, and the agent brings "answers" of its own making.
+  // Everything, with every tool. The client claims to have dialogs, and the agent sends forged "answers".
   void try_all_answers(PersonFixture& place, const engine::SessionResponse& waiting) {
     ToolService service(place.worker->seams());
     const std::string id = P::decision_of(waiting);
@@ -54,7 +54,7 @@ class AgentCannotAnswer : public testing::Test {
     const Value tools = service.tools();
     for (const Value& tool : tools.items()) {
       const std::string name = tool["name"].as_string();
-      // Those that could come near a decision get all of it, the others a share.
+      // Tools that could affect a decision get all attempts, the others a sample.
       const std::size_t stride = name == "continue_workflow" || name == "ask" ? 1 : 20;
       for (std::size_t i = 0; i < arguments.size(); i += stride) {
         call_with_stray_answers(service, name, arguments[i], id);
@@ -76,7 +76,7 @@ class AgentCannotAnswer : public testing::Test {
   }
 };
 
-TEST_F(AgentCannotAnswer, AGateWithoutRelaying) {
+TEST_F(AgentCannotAnswer, GateWithoutRelaying) {
   PersonFixture place;
   // A project's file cannot switch it on.
   ASSERT_TRUE(place.files.make_directories(place.directory + "/project"));
@@ -87,7 +87,7 @@ TEST_F(AgentCannotAnswer, AGateWithoutRelaying) {
   try_all_answers(place, place.asked(kGated));
 }
 
-TEST_F(AgentCannotAnswer, ASignedGateEvenWhereRelayingIsAllowed) {
+TEST_F(AgentCannotAnswer, SignedGateEvenIfRelayingIsAllowed) {
   PersonFixture place("confirmations: relay\n");
   try_all_answers(place, place.asked(kSigned));
 }
@@ -111,7 +111,7 @@ TEST_F(AgentCannotAnswer, AnotherSessionsGate) {
   EXPECT_TRUE(place.state(P::decision_of(mine)).is_open());
 }
 
-TEST_F(AgentCannotAnswer, ButItMayPassOnWhatAPersonSaidWhereTheUserSaysSo) {
+TEST_F(AgentCannotAnswer, ExceptRelayingAPersonsAnswerIfTheUserAllowsIt) {
   PersonFixture place("confirmations: relay\n");
   ToolService service(place.worker->seams());
   const engine::SessionResponse waiting = place.asked(kGated);

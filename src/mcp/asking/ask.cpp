@@ -24,7 +24,7 @@ std::unexpected<Error> wrong(std::string message) {
 
 Result<Document> document_of(const Value& given) {
   if (given.is_string()) return parse_document("declaration", given.as_string());
-  if (!given.is_object()) return wrong(fmt::format("`declaration` is {}, not an object", kind_name(given.kind())));
+  if (!given.is_object()) return wrong(fmt::format("`declaration` must be an object, not {}", kind_name(given.kind())));
   std::string text = to_json(given);
   if (text.size() > sb::limits::kDocumentBytes) {
     return fail(ErrorCode::kLimit, fmt::format("the declaration has {} bytes; at most {} are allowed", text.size(),
@@ -38,7 +38,7 @@ Checked<Declaration> declaration_of(const Seams& seams, const Value& given) {
   if (!document) return std::unexpected(Faults{document.error()});
   const decision::Profiles built_in = decision::Profiles::built_in();
   const auto name = document->root.string_at("profile");
-  // The user's profiles are read only for a declaration that names one, so that a fault in them stops nothing else.
+  // Reads the user's profiles only for a declaration that names one, so that a fault in them affects nothing else.
   if (!name || built_in.find(*name)) return parse_declaration(*document, built_in, decision::Author::kModel);
   const auto profiles = inbox::load_profiles(seams.files, seams.environment);
   if (!profiles) return std::unexpected(profiles.error());
@@ -61,7 +61,7 @@ class Asking {
   Asking(WorkerContext& worker, inbox::Home& home, const Declaration& declaration, Call& call)
       : worker_(worker), inbox_(home.inbox()), declaration_(declaration), call_(call) {}
 
-  // `again`: an answer that was told before does not do.
+  // `again`: do not reuse an answer that was already returned.
   Result<HandlerResult> begin(const std::string& workspace, bool again) {
     const inbox::DecisionHandle handle = SB_TRY(
         inbox_.open(declaration_, {.workspace = workspace, .session = "", .asker = again ? std::string() : asker()}));
@@ -73,11 +73,11 @@ class Asking {
   Result<HandlerResult> resume(const DialogState& asked) {
     const DecisionState state = SB_TRY(inbox_.load(asked.decision));
     if (state.opened.definition != declaration_.hash || !state.opened.session.empty()) {
-      return fail(ErrorCode::kForbidden, "the answer is to another question", "Make the call again as it was at first");
+      return fail(ErrorCode::kForbidden, "the answer belongs to another question", "Repeat the original call");
     }
     const DialogResult heard =
         SB_TRY(record_dialog_answer(inbox_, state, declaration_, call_, asked, OnDecline::kCloseDecision));
-    // Nobody reads a late result; who asks again finds what was stored.
+    // No one reads a late result; the next call finds what was stored.
     if (call_.is_late) return tool_result({});
     const DecisionState after = SB_TRY(inbox_.load(asked.decision));
     if (!after.is_open()) return finish(after);
@@ -96,12 +96,12 @@ class Asking {
 
   Result<HandlerResult> finish(const DecisionState& state) {
     const DecisionState taken = SB_TRY(inbox_.consume(state.id, asker()));
-    // Withdrawn in that moment.
+    // Withdrawn in the meantime.
     if (taken.is_open()) return awaiting(taken);
     const Value outcome = text_content(to_json(to_json_value(taken)));
     if (!state.is_consumed) return tool_result({outcome});
-    return tool_result({text_content(fmt::format("This is the outcome of {}, which you were told before. To put the "
-                                                 "same question to the person once more, send `again: true`.",
+    return tool_result({text_content(fmt::format("This is the outcome of {}, which you already received. To ask the "
+                                                 "person the same question again, send `again: true`.",
                                                  to_rfc3339(taken.outcome->at))),
                         outcome});
   }
@@ -112,13 +112,11 @@ class Asking {
     std::string text = inbox::choice_text(declaration_);
     if (is_signed && !state.opened.operators) {
       text +=
-          "\n\nIt needs an operator's signature, and there is no operator yet: a person runs `signalbox operator "
-          "init`; "
-          "then ask again.\n";
+          "\n\nThis needs an operator's signature, but there is no operator yet. A person must run `signalbox operator "
+          "init`; then ask again.\n";
     } else {
       text += fmt::format(
-          "\n\nA person {} this: `{}`{}.\nTell them so, and ask again once they have; do not answer for "
-          "them.\n",
+          "\n\nA person {} this: `{}`{}.\nTell them, and ask again once they have; do not answer for them.\n",
           is_signed ? "signs" : "answers", command, is_signed ? " in a terminal, with their passphrase" : "");
     }
     Value line = Value::object({{"kind", "awaiting"}});
@@ -139,11 +137,12 @@ Result<std::string> workspace_of(const WorkerContext& worker, const Value& argum
   const Value* given = arguments.find("workspacePath");
   if (given == nullptr || given->is_null()) return worker.files().canonical(".");
   if (!given->is_string() || given->as_string().empty() || given->as_string().front() != '/') {
-    return fail(ErrorCode::kInvalid, "`workspacePath` is not an absolute path", "Give the project's folder, from /");
+    return fail(ErrorCode::kInvalid, "`workspacePath` is not an absolute path",
+                "Use the absolute path of the project folder");
   }
   if (worker.files().kind(given->as_string()) != FileKind::kDirectory) {
-    return fail(ErrorCode::kNotFound, fmt::format("there is no folder {}", quote_json(printable(given->as_string()))),
-                "Give the project's folder, from /");
+    return fail(ErrorCode::kNotFound, fmt::format("no such folder: {}", quote_json(printable(given->as_string()))),
+                "Use the absolute path of the project folder");
   }
   return worker.files().canonical(given->as_string());
 }

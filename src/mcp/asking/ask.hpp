@@ -1,14 +1,14 @@
-// The tool `ask`: a decision, flow or chain put to the person behind the client, or else into the inbox.
+// The tool `ask`: shows a decision, flow or chain to the person behind the client, or puts it into the inbox.
 //
 // {declaration: object or JSON or YAML text, workspacePath?: a folder, again?: bool}. The question is in the inbox
-// before it is shown. A result is the outcome as `signalbox ask --json` prints it; while there is none, what is asked
-// as text, and then one line of JSON: the same with `kind: "awaiting"` and the `command` with which a person answers.
-// The same declaration in the same folder joins the question while nobody else has read its outcome, so asking again is
-// how the answer is picked up. A result may get lost on its way, so for sb::limits::kAnswerMaxAgeMs the same client is
-// told the same outcome however often it asks, with a note ahead; `again` puts the question to the person anew. A
-// signed outcome is told once: it approves one act.
+// before it is shown. The result is the outcome as `signalbox ask --json` prints it. While there is none, the result is
+// the question as text and one line of JSON: the same with `kind: "awaiting"` and the `command` with which a person
+// answers. The same declaration in the same folder joins the open question until another caller has read its outcome,
+// so the client picks up the answer by asking again. A result may get lost, so for sb::limits::kAnswerMaxAgeMs the same
+// client gets the same outcome for every call, with a note before it; `again` asks the person again. A signed outcome
+// is returned once: it approves one action.
 //
-// What an agent declares is no policy: it may not set a default for silence, and cannot answer what it asks.
+// An agent's declaration is not policy: it cannot set a default for missing answers, and the agent cannot answer it.
 #pragma once
 
 #include <string_view>
@@ -18,7 +18,7 @@
 
 namespace sb::mcp {
 
-// A declaration that is taken, as JSON.
+// An accepted declaration, as JSON.
 inline constexpr std::string_view kDeclarationExample =
     R"({"decision": "env", "instruction": "Which environment?", "options": ["staging", "live"]})";
 

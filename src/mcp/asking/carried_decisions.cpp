@@ -12,11 +12,11 @@ namespace {
 using engine::SessionResponse;
 using inbox::DecisionState;
 
-constexpr int kMovesInOneCall = 8;             // decisions that were answered elsewhere meanwhile
-constexpr std::size_t kKeptNoteBytes = 1'000;  // of a note, while a person is asked
+constexpr int kMovesInOneCall = 8;             // decisions answered through other channels meanwhile
+constexpr std::size_t kKeptNoteBytes = 1'000;  // of a note, kept while a person is asked
 
-// What a call that asked goes on with. The token is that of the answer that was waited on, which no first call gave up
-// to anybody: `start_workflow` must not start again, and a refused delivery not be delivered again.
+// The state with which a call that asked is resumed. The token belongs to the answer that was waited for; no earlier
+// call returned it: `start_workflow` must not start again, and a blocked submission must not be submitted again.
 struct Waited {
   std::string session, token, note;
 
@@ -41,7 +41,7 @@ class DecisionCarrier {
   DecisionCarrier(WorkerContext& worker, engine::SessionHome& home, Call& call, std::string note)
       : worker_(worker), home_(home), call_(call), note_(std::move(note)) {}
 
-  // What was answered meanwhile, by whatever channel, is gone on with; what is open is asked where it can be.
+  // Continues with what was answered meanwhile, through any channel; asks what is still open, if possible.
   HandlerResult carry(SessionResponse answer) {
     for (int move = 0; move < kMovesInOneCall; ++move) {
       const std::string id = decision_of(answer);
@@ -60,8 +60,8 @@ class DecisionCarrier {
     if (!state) return error_result(state.error());
     if (state->opened.session != waited.session) {
       return error_result(Error{ErrorCode::kForbidden,
-                                "the answer is to a question of another session",
-                                "Make the call again as it was at first",
+                                "the answer belongs to a question of another session",
+                                "Repeat the original call",
                                 {},
                                 false});
     }
@@ -72,7 +72,7 @@ class DecisionCarrier {
       if (!result) return error_result(result.error());
       heard = std::move(*result);
     }
-    // Nobody reads a late result; the next call finds what was stored.
+    // No one reads a late result; the next call finds what was stored.
     if (call_.is_late) return tool_result({});
     auto answer = continue_session(waited.token);
     if (!answer) return error_result(answer.error());

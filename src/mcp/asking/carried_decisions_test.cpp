@@ -1,4 +1,4 @@
-// A session's questions before the person behind a client: asked, answered, left, answered elsewhere.
+// A session's questions shown to the person behind a client: asked, answered, left open, answered elsewhere.
 #include "mcp/asking/carried_decisions.hpp"
 
 #include <gmock/gmock.h>
@@ -15,7 +15,7 @@ using P = PersonFixture;
 
 class CarryingTest : public testing::Test {
  protected:
-  // The question a workflow comes to, as it goes to the client; empty where it does not.
+  // The question a workflow reaches, as sent to the client; empty if there is none.
   InputRequired asked_of_client(const engine::SessionResponse& answer, const Call& call = P::call()) {
     HandlerResult outcome = place.carry(answer, call);
     InputRequired* ask = std::get_if<InputRequired>(&outcome);
@@ -26,7 +26,7 @@ class CarryingTest : public testing::Test {
   PersonFixture place;
 };
 
-TEST_F(CarryingTest, AGateIsAskedAndItsAnswerBringsTheNextStepInTheSameCall) {
+TEST_F(CarryingTest, GateIsAskedAndItsAnswerReturnsTheNextStepInTheSameCall) {
   const engine::SessionResponse waiting = place.asked(kGated);
   const InputRequired ask = asked_of_client(waiting);
   ASSERT_EQ(ask.requests.size(), 1u);
@@ -50,7 +50,7 @@ TEST_F(CarryingTest, AGateIsAskedAndItsAnswerBringsTheNextStepInTheSameCall) {
   EXPECT_TRUE(done.is_consumed);
 }
 
-TEST_F(CarryingTest, ARejectionCarriesItsReasonToTheAgent) {
+TEST_F(CarryingTest, RejectionPassesItsReasonToTheAgent) {
   const InputRequired ask = asked_of_client(place.asked(kGated));
   const Value content = Value::object({{"choice", "reject"}, {"reason", "Too short"}});
   const HandlerResult next = place.resume(P::answered(P::call(), ask, P::accept(content)));
@@ -58,7 +58,7 @@ TEST_F(CarryingTest, ARejectionCarriesItsReasonToTheAgent) {
   EXPECT_THAT(P::text_of(next), HasSubstr("Too short"));
 }
 
-TEST_F(CarryingTest, WhoHasNoFormsReadsTheContextAndTheBlock) {
+TEST_F(CarryingTest, ClientWithoutFormsGetsTheContextAndTheTextBlock) {
   Call call = P::call();
   call.client.has_form_elicitation = false;
   const engine::SessionResponse waiting = place.asked(kGated);
@@ -73,12 +73,12 @@ TEST_F(CarryingTest, WhoHasNoFormsReadsTheContextAndTheBlock) {
   EXPECT_TRUE(line["decision"].find("url") != nullptr);
 }
 
-TEST_F(CarryingTest, WhatNeedsASignatureIsNeverAskedInADialog) {
+TEST_F(CarryingTest, SignedDecisionIsNeverAskedInADialog) {
   const engine::SessionResponse waiting = place.asked(kSigned);
   const HandlerResult outcome = place.carry(waiting, P::call());
   EXPECT_EQ(P::kind_of(outcome), "awaiting_decision");
   EXPECT_THAT(P::text_of(outcome), HasSubstr("needs an operator's signature"));
-  // Not even with a state that says it was.
+  // Not even with a state that claims it was asked.
   const Value state = Value::object({{"session", waiting.line["sessionId"]},
                                      {"token", P::token_of(waiting)},
                                      {"decision", P::decision_of(waiting)},
@@ -90,7 +90,7 @@ TEST_F(CarryingTest, WhatNeedsASignatureIsNeverAskedInADialog) {
   EXPECT_TRUE(place.state(P::decision_of(waiting)).is_open());
 }
 
-TEST_F(CarryingTest, NoAnswerLeavesTheDecisionInTheInboxEachInItsOwnWay) {
+TEST_F(CarryingTest, EveryKindOfMissingAnswerLeavesTheDecisionInTheInbox) {
   const engine::SessionResponse waiting = place.asked(kGated);
   const std::string id = P::decision_of(waiting);
   const auto left = [&](const Call& call, std::optional<inbox::HostResult> trace) {
@@ -104,41 +104,41 @@ TEST_F(CarryingTest, NoAnswerLeavesTheDecisionInTheInboxEachInItsOwnWay) {
   left(P::without_answer(P::call(), ask, Input::Kind::kFailed), std::nullopt);
   left(P::without_answer(P::call(), ask, Input::Kind::kUnanswered), inbox::HostResult::kTimedOut);
   left(P::answered(P::call(), ask, P::act("cancel")), inbox::HostResult::kCancelled);
-  // Some clients decline without asking anybody; that must not reject what was delivered.
+  // Some clients decline without asking a person; that must not reject the submission.
   left(P::answered(P::call(), ask, P::act("decline")), inbox::HostResult::kDeclined);
-  // It is asked again by the next call, and can still be answered.
+  // The next call asks again, and it can still be answered.
   const HandlerResult next = place.resume(P::answered(P::call(), asked_of_client(waiting), P::choose("approve")));
   EXPECT_EQ(P::step_of(next), "two");
 }
 
-TEST_F(CarryingTest, WhatDoesNotFitIsAskedOnceMoreAndThenLeft) {
+TEST_F(CarryingTest, InvalidAnswerIsAskedOnceMoreThenLeftInTheInbox) {
   const engine::SessionResponse waiting = place.asked(kGated);
   const InputRequired ask = asked_of_client(waiting);
   const HandlerResult again = place.resume(P::answered(P::call(), ask, P::choose("approved")));
   const InputRequired* second = P::ask_of(again);
   ASSERT_NE(second, nullptr);
   EXPECT_NE(second->requests[0].key, ask.requests[0].key);
-  EXPECT_THAT(second->requests[0].params["message"].as_string(), HasSubstr("Not taken: choice: is not one of"));
+  EXPECT_THAT(second->requests[0].params["message"].as_string(), HasSubstr("Not accepted: choice: is not one of"));
   const HandlerResult left = place.resume(P::answered(P::call(), *second, P::accept(Value::object())));
   EXPECT_EQ(P::kind_of(left), "awaiting_decision");
   EXPECT_TRUE(place.state(P::decision_of(waiting)).is_open());
 }
 
-TEST_F(CarryingTest, AnAnswerFromElsewhereIsGoneOnWithAtOnce) {
+TEST_F(CarryingTest, ContinuesImmediatelyWithAnAnswerFromElsewhere) {
   const engine::SessionResponse waiting = place.asked(kGated);
   const InputRequired ask = asked_of_client(waiting);
   place.answer_elsewhere(P::decision_of(waiting), {"approve"});
   EXPECT_TRUE(ask.is_moot());
-  // The call that waits goes on, and so does one that comes with the old answer in hand.
+  // The waiting call continues, and so does a call that arrives with the old answer.
   EXPECT_EQ(P::step_of(place.resume(P::without_answer(P::call(), ask, Input::Kind::kUnanswered))), "two");
   EXPECT_EQ(P::step_of(place.carry(waiting, P::call())), "two");
-  // What the dialog says by then changes nothing.
+  // A later answer from the dialog changes nothing.
   EXPECT_EQ(P::step_of(place.resume(P::answered(P::call(), ask, P::choose("reject")))), "two");
   EXPECT_EQ(place.state(P::decision_of(waiting)).outcome->principal, "ann");
   EXPECT_THAT(place.events(P::decision_of(waiting)), ElementsAre("opened", "answered", "taken"));
 }
 
-TEST_F(CarryingTest, ALateAnswerCountsAndTheNextCallMovesOn) {
+TEST_F(CarryingTest, LateAnswerCountsAndTheNextCallContinues) {
   const engine::SessionResponse waiting = place.asked(kGated);
   const InputRequired ask = asked_of_client(waiting);
   EXPECT_EQ(P::kind_of(place.resume(P::without_answer(P::call(), ask, Input::Kind::kUnanswered))), "awaiting_decision");
@@ -154,7 +154,7 @@ TEST_F(CarryingTest, ALateAnswerCountsAndTheNextCallMovesOn) {
   EXPECT_EQ(P::step_of(place.carry(place.deliver(waiting, {}), P::call())), "two");
 }
 
-TEST_F(CarryingTest, ALateAnswerThatDoesNotFitIsLostWithoutATrace) {
+TEST_F(CarryingTest, InvalidLateAnswerIsIgnored) {
   const engine::SessionResponse waiting = place.asked(kGated);
   Call late = P::answered(P::call(), asked_of_client(waiting), P::choose("maybe"));
   late.is_late = true;
@@ -162,25 +162,25 @@ TEST_F(CarryingTest, ALateAnswerThatDoesNotFitIsLostWithoutATrace) {
   EXPECT_THAT(place.events(P::decision_of(waiting)), ElementsAre("opened"));
 }
 
-TEST_F(CarryingTest, TheAnswerToAnothersQuestionIsRefused) {
+TEST_F(CarryingTest, RejectsAnAnswerToAnotherSessionsQuestion) {
   const engine::SessionResponse mine = place.asked(kGated);
   const engine::SessionResponse other = place.asked(kGated);
   InputRequired ask = asked_of_client(mine);
-  // The same question in another session, its key and its state mixed with mine.
+  // The same question in another session, with its key and state mixed with ours.
   ask.state.set("decision", P::decision_of(other));
   ask.requests[0].key = P::decision_of(other);
   const HandlerResult outcome = place.resume(P::answered(P::call(), ask, P::choose("approve")));
   EXPECT_THAT(P::text_of(outcome), HasSubstr("another session"));
   EXPECT_TRUE(place.state(P::decision_of(other)).is_open());
   EXPECT_TRUE(place.state(P::decision_of(mine)).is_open());
-  // An answer under a key that was not asked is none.
+  // An answer under a key that was not asked is not an answer.
   Call stray = P::call();
   stray.state = asked_of_client(mine).state;
   stray.inputs["approval"] = {Input::Kind::kAnswered, P::choose("approve"), {}};
   EXPECT_EQ(P::kind_of(place.resume(stray)), "awaiting_decision");
 }
 
-TEST_F(CarryingTest, AnswersWithoutTheStateAreNotLookedAt) {
+TEST_F(CarryingTest, AnswersWithoutTheStateAreIgnored) {
   const engine::SessionResponse waiting = place.asked(kGated);
   Call call = P::call();
   call.inputs[P::decision_of(waiting)] = {Input::Kind::kAnswered, P::choose("approve"), {}};
@@ -241,7 +241,7 @@ TEST_F(CarryingTest, PagesTextsAndFormsWork) {
   EXPECT_EQ(to_json(place.state(P::decision_of(form)).outcome->values), R"({"age":36,"name":"Ada"})");
 }
 
-TEST_F(CarryingTest, ABreakerIsAskedAlthoughTheAttemptHasEnded) {
+TEST_F(CarryingTest, CircuitBreakerIsAskedAfterTheAttemptEnded) {
   engine::SessionResponse answer = place.start(workflow_of(
       "[{id: one, title: One, prompt: P, validationCriteria: {type: contains, value: magic, message: No magic}}]"));
   for (int i = 0; i < 40 && answer.line.string_at("kind") != "awaiting_decision"; ++i) answer = place.deliver(answer);
@@ -289,7 +289,7 @@ TEST_F(CarryingTest, HostileContentAnswersNothing) {
   }
 }
 
-TEST_F(CarryingTest, AClientsNameIsKeptShortAndHarmless) {
+TEST_F(CarryingTest, ClientNameIsShortenedAndSanitized) {
   Call call = P::call();
   call.client_name = "evil\n\x1b[31m" + std::string(100'000, 'n');
   const engine::SessionResponse waiting = place.asked(kGated);
@@ -315,7 +315,7 @@ TEST_F(CarryingTest, OldRevisionsGetEnumNamesAndRows) {
   EXPECT_THAT(place.state(P::decision_of(many)).outcome->options, ElementsAre("a", "c"));
 }
 
-TEST(RelayedAnswer, IsReadStrictly) {
+TEST(RelayedAnswer, IsParsedStrictly) {
   const Call call = P::call();
   const auto read = [&](std::string_view json) { return relayed_answer(*parse_json(json), call); };
   const auto good = read(R"({"decision":"d-1","options":["a","b"],"reason":"so"})");

@@ -14,7 +14,7 @@ using P = PersonFixture;
 class AskingConversation : public testing::Test {
  protected:
   AskingConversation() {
-    // As the tools do it: go on where it was asked, else do the work, then carry what comes up.
+    // Like the tools: resume if it asked before, otherwise do the work, then ask what comes up.
     talk.script->tools["start"] = [this](const Value&, Call& call) -> HandlerResult {
       if (auto carried = resume_pending_call(*place.worker, call)) return std::move(*carried);
       ++started;
@@ -32,11 +32,11 @@ class AskingConversation : public testing::Test {
   }
 
   static Value line_of(const Value& response) { return P::line_of(HandlerResult(response["result"])); }
-  // The client's answer to a request of ours.
+  // The client's response to one of our requests.
   static Value reply(const Value& request, Value result) {
     return Value::object({{"jsonrpc", "2.0"}, {"id", request["id"]}, {"result", std::move(result)}});
   }
-  // The same call again with what a question of the stateless era wanted.
+  // The same call again, with the input that a question of the stateless era required.
   static Value retry(Value request, Value id, const Value& asked, Value result) {
     const Value& wanted = asked["result"]["inputRequests"];
     Value& params = *request.find("params");
@@ -54,7 +54,7 @@ class AskingConversation : public testing::Test {
   int started = 0;
 };
 
-TEST_F(AskingConversation, SessionsEraAnswersInTheDialog) {
+TEST_F(AskingConversation, SessionEraAnswersInTheDialog) {
   talk.open();
   talk.say(PeerFixture::call(1, "start"));
   const Value question = talk.one();
@@ -64,7 +64,7 @@ TEST_F(AskingConversation, SessionsEraAnswersInTheDialog) {
   EXPECT_EQ(started, 1);
 }
 
-TEST_F(AskingConversation, AQuestionIsParkedAfter45SecondsAndAnsweredLate) {
+TEST_F(AskingConversation, QuestionIsParkedAfter45SecondsAndAnsweredLate) {
   talk.open();
   talk.say(PeerFixture::call(1, "start"));
   const Value question = talk.one();
@@ -81,13 +81,13 @@ TEST_F(AskingConversation, AQuestionIsParkedAfter45SecondsAndAnsweredLate) {
   EXPECT_TRUE(talk.heard().empty());
   EXPECT_TRUE(place.state(id).is_answered());
   EXPECT_EQ(place.state(id).outcome->channel, inbox::Channel::kElicitation);
-  // A second answer is to nobody's question.
+  // A second answer matches no question.
   talk.say(reply(question, P::choose("reject")));
   const Value next = talk.ask(continue_session(parked));
   EXPECT_EQ(line_of(next)["pending"].string_at("stepId"), "two");
 }
 
-TEST_F(AskingConversation, AnAnswerInTheTerminalEndsTheWait) {
+TEST_F(AskingConversation, AnswerInTheTerminalEndsTheWait) {
   talk.open();
   talk.say(PeerFixture::call(1, "start"));
   const Value question = talk.one();
@@ -104,24 +104,24 @@ TEST_F(AskingConversation, AnAnswerInTheTerminalEndsTheWait) {
   EXPECT_EQ(place.state(id).outcome->principal, "ann");
 }
 
-TEST_F(AskingConversation, StatelessEraAsksByAResult) {
+TEST_F(AskingConversation, StatelessEraAsksWithAResult) {
   const Value request = PeerFixture::stateless(PeerFixture::call(1, "start"));
   const Value asked = talk.ask(request);
   ASSERT_EQ(asked["result"].string_at("resultType"), "input_required");
   const Value again = retry(request, 2, asked, P::choose("approve"));
   EXPECT_EQ(line_of(talk.ask(again))["pending"].string_at("stepId"), "two");
   EXPECT_EQ(started, 1);
-  // The state is used up: nothing is answered twice by it.
+  // The state is used up: it cannot answer anything a second time.
   Value third = again;
   third.set("id", 3);
   EXPECT_NE(talk.ask(third).find("error"), nullptr);
 }
 
-TEST_F(AskingConversation, AStateIsGoodForItsOwnQuestionOnly) {
+TEST_F(AskingConversation, StateIsValidOnlyForItsOwnQuestion) {
   const Value request = PeerFixture::stateless(PeerFixture::call(1, "start"));
   const Value mine = talk.ask(request);
   const Value other = talk.ask(PeerFixture::stateless(PeerFixture::call(2, "start")));
-  // My answer with the other's state: the key was not asked there, so nothing is answered.
+  // Our answer with the other state: that key was not asked there, so nothing is answered.
   Value mixed = retry(request, 3, mine, P::choose("approve"));
   mixed.find("params")->set("requestState", other["result"]["requestState"]);
   talk.ask(mixed);
@@ -140,14 +140,14 @@ TEST_F(AskingConversation, StatelessEraMayAnswerLateToo) {
   EXPECT_EQ(line_of(talk.ask(retry(request, 2, asked, P::choose("approve"))))["pending"].string_at("stepId"), "two");
 }
 
-TEST_F(AskingConversation, AClientThatCannotIsNotAsked) {
+TEST_F(AskingConversation, ClientWithoutElicitationIsNotAsked) {
   talk.open("2025-03-26");
   const Value answer = talk.ask(PeerFixture::call(1, "start"));
   EXPECT_EQ(line_of(answer).string_at("kind"), "awaiting_decision");
   EXPECT_THAT(to_json(answer), HasSubstr("1) Approve"));
 }
 
-TEST_F(AskingConversation, OneThatRefusesTheRequestIsAnsweredInText) {
+TEST_F(AskingConversation, ClientThatRejectsTheRequestGetsText) {
   talk.open();
   talk.say(PeerFixture::call(1, "start"));
   const Value question = talk.one();
@@ -162,7 +162,7 @@ const Value& question_of_env() {
   return arguments;
 }
 
-TEST_F(AskingConversation, AskGivesTheOutcomeAsTheCommandPrintsIt) {
+TEST_F(AskingConversation, AskReturnsTheOutcomeAsTheCommandPrintsIt) {
   talk.open();
   talk.say(PeerFixture::call(1, "ask", question_of_env()));
   const Value question = talk.one();
@@ -195,7 +195,7 @@ TEST_F(AskingConversation, AskWaitsInTheInboxAndIsPickedUpByTheSameDeclaration) 
   EXPECT_EQ(to_json(outcome["options"]), R"(["staging"])");
 }
 
-TEST_F(AskingConversation, AResultThatWasLostIsToldAgainInsteadOfAskingThePersonTwice) {
+TEST_F(AskingConversation, LostResultIsReturnedAgainInsteadOfAskingTwice) {
   talk.open("2025-11-25", "{}");
   const auto asked = [&](bool again = false) {
     Value arguments = question_of_env();
@@ -208,22 +208,22 @@ TEST_F(AskingConversation, AResultThatWasLostIsToldAgainInsteadOfAskingThePerson
   EXPECT_EQ(first.string_at("outcome"), "answered");
   const Value told_again = asked();
   EXPECT_EQ(to_json(line_of(told_again)), to_json(first));
-  EXPECT_THAT(to_json(told_again), HasSubstr("told before"));
+  EXPECT_THAT(to_json(told_again), HasSubstr("already received"));
   EXPECT_THAT(to_json(told_again), HasSubstr("again: true"));
-  // Who asks anew does, and joins that question until it is answered.
-  const std::string anew = line_of(asked(true)).string_at("decision").value();
-  EXPECT_NE(anew, id);
-  EXPECT_EQ(line_of(asked(true)).string_at("decision"), anew);
-  EXPECT_EQ(line_of(asked()).string_at("decision"), anew);
-  place.answer_elsewhere(anew, {"production"});
+  // `again` asks the person again, and later calls join that question until it is answered.
+  const std::string second = line_of(asked(true)).string_at("decision").value();
+  EXPECT_NE(second, id);
+  EXPECT_EQ(line_of(asked(true)).string_at("decision"), second);
+  EXPECT_EQ(line_of(asked()).string_at("decision"), second);
+  place.answer_elsewhere(second, {"production"});
   EXPECT_EQ(to_json(line_of(asked())["options"]), R"(["production"])");
   place.clock.sleep_ms(24LL * 3'600'000);
-  EXPECT_EQ(line_of(asked()).string_at("decision"), anew);
+  EXPECT_EQ(line_of(asked()).string_at("decision"), second);
   place.clock.sleep_ms(1);
   EXPECT_EQ(line_of(asked()).string_at("kind"), "awaiting");
 }
 
-TEST_F(AskingConversation, WhatAnotherAskerWasToldIsAskedAnew) {
+TEST_F(AskingConversation, OutcomeReturnedToAnotherClientIsAskedAgain) {
   talk.open("2025-11-25", "{}");
   const Value request = PeerFixture::call(1, "ask", question_of_env());
   const std::string id = line_of(talk.ask(request)).string_at("decision").value();
@@ -232,14 +232,14 @@ TEST_F(AskingConversation, WhatAnotherAskerWasToldIsAskedAnew) {
   EXPECT_NE(line_of(talk.ask(request)).string_at("decision"), id);
 }
 
-TEST_F(AskingConversation, AskThatIsDeclinedSaysSo) {
+TEST_F(AskingConversation, DeclinedAskReportsIt) {
   talk.open();
   talk.say(PeerFixture::call(1, "ask", question_of_env()));
   const Value outcome = line_of(talk.ask(reply(talk.one(), P::act("decline"))));
   EXPECT_EQ(outcome.string_at("outcome"), "declined");
 }
 
-TEST_F(AskingConversation, WhatAnAgentDeclaresIsNoPolicyAndFaultsAreNamed) {
+TEST_F(AskingConversation, AgentDeclarationIsNotPolicyAndFaultsAreNamed) {
   talk.open();
   const auto refused = [&](std::string_view declaration) {
     const Value answer = talk.ask(PeerFixture::call(1, "ask", Value::object({{"declaration", Value(declaration)}})));
@@ -262,7 +262,7 @@ TEST_F(AskingConversation, WhatAnAgentDeclaresIsNoPolicyAndFaultsAreNamed) {
   EXPECT_TRUE(place.inbox().list(true)->empty());
 }
 
-TEST_F(AskingConversation, ASignedQuestionIsLeftToTheTerminal) {
+TEST_F(AskingConversation, SignedQuestionIsLeftToTheTerminal) {
   talk.open();
   const Value drop = json(R"({"declaration":{"decision":"drop","instruction":"Drop the table?","door":"one-way",
       "irreversible_note":"Gone.","options":["keep","drop"]}})");

@@ -24,13 +24,13 @@ using decision::SelectMode;
 
 constexpr std::string_view kReason = "reason";
 constexpr std::string_view kConfirmation = "confirmation";
-constexpr int kReasonLength = 4'000;  // characters; with the longest of them still within sb::limits::kTextBytes
+constexpr int kReasonLength = 4'000;  // characters; even the longest fit into sb::limits::kTextBytes
 
 std::unexpected<Error> unsupported(std::string_view why) {
-  return fail(ErrorCode::kUnsupported, fmt::format("a form cannot carry {}", why), "It is answered in the inbox");
+  return fail(ErrorCode::kUnsupported, fmt::format("a form cannot show {}", why), "Answer it in the inbox");
 }
 
-// Whether the renderer's message leaves out, or squeezes into one line, what a person should read.
+// Whether the renderer's message omits, or squeezes into one line, what a person should read.
 bool is_cut(const decision::Rendered& rendered, const Prompt& prompt, const Profile& profile) {
   const bool hides_marks = profile.recommended == decision::RecommendedMark::kHidden;
   const bool loses = std::ranges::any_of(rendered.omitted_fields, [&](const std::string& field) {
@@ -42,7 +42,7 @@ bool is_cut(const decision::Rendered& rendered, const Prompt& prompt, const Prof
          has_lines(sections.safety_notice);
 }
 
-// The options of a field as revisions before 2025-11-25 write them.
+// The options of a field in the form used before revision 2025-11-25.
 Value as_legacy_enum(Value property) {
   Value ids = Value::array();
   Value names = Value::array();
@@ -72,7 +72,7 @@ FormAnswer invalid(std::string problem) {
   return {.kind = FormAnswer::Kind::kInvalid, .problem = std::move(problem)};
 }
 
-// Ids of one question, put where the inbox wants them. Pages of one question add up.
+// Stores the ids of one question where the inbox expects them. Pages of one question add up.
 void add_choice(const std::string& part, bool is_many, const std::vector<std::string>& ids, inbox::AnswerInput& given) {
   if (part.empty()) {
     given.options.insert(given.options.end(), ids.begin(), ids.end());
@@ -97,7 +97,7 @@ Result<DecisionForm> DecisionForm::of(const Declaration& declaration, const inbo
   DecisionForm form;
   const Profile& profile = declaration.profile;
   if (const Decision* decision = declaration.decision()) {
-    if (decision->select.mode == SelectMode::kUrl) return unsupported("what is answered on a page of its own");
+    if (decision->select.mode == SelectMode::kUrl) return unsupported("a question answered on a web page");
     const auto pages = prompts_of(*decision, profile, declaration.hash);
     const bool is_many = decision->select.mode == SelectMode::kMany;
     if (options.page < 1 || options.page > static_cast<int>(is_many ? 1 : pages.size())) {
@@ -135,7 +135,7 @@ Status DecisionForm::add(const Prompt& prompt, const Profile& profile, Revision 
   const SelectMode mode = item.shape.select.mode;
   if (item.name.empty() && mode != SelectMode::kForm) item.name = item.inner_name();
   item.is_rows = mode == SelectMode::kMany && revision < Revision::k2025_11_25;
-  // How many may be chosen is said only by the whole text, where the schema cannot.
+  // Only the full text says how many may be chosen, where the schema cannot.
   needs_whole_text_ = needs_whole_text_ || item.is_rows || is_cut(rendered, prompt, profile);
   if (!message_.empty()) message_ += "\n\n";
   message_ += rendered.payload.string_at("message").value_or("");
@@ -171,13 +171,13 @@ Status DecisionForm::add_extra_fields(const inbox::Question& question, bool take
   if (has_reason_) {
     properties_.set(kReason, Value::object({{"type", "string"},
                                             {"title", "Reason"},
-                                            {"description", "Told to whoever waits; may stay empty"},
+                                            {"description", "Optional; passed to the requester"},
                                             {"maxLength", kReasonLength}}));
   }
   typed_confirmation_ = question.typed_confirmation;
   if (typed_confirmation_.empty()) return {};
-  if (properties_.find(kConfirmation) != nullptr) return unsupported("a field of that name beside typed words");
-  const std::string words = fmt::format("Type {} to go on", printable(typed_confirmation_));
+  if (properties_.find(kConfirmation) != nullptr) return unsupported("a field named like the typed confirmation");
+  const std::string words = fmt::format("Type {} to continue", printable(typed_confirmation_));
   properties_.set(
       kConfirmation,
       Value::object({{"type", "string"}, {"title", "Confirmation"}, {"description", words}, {"minLength", 1}}));
@@ -190,11 +190,11 @@ Value DecisionForm::params(std::string_view problem) const {
   if (required_.size() > 0) schema.set("required", required_);
   std::string message = message_;
   while (message.ends_with('\n')) message.pop_back();
-  if (!problem.empty()) message = fmt::format("Not taken: {}.\n\n{}", problem, message);
+  if (!problem.empty()) message = fmt::format("Not accepted: {}.\n\n{}", problem, message);
   return Value::object({{"mode", "form"}, {"message", std::move(message)}, {"requestedSchema", std::move(schema)}});
 }
 
-// The part of the content that is about one question, as the renderer's own form would have it.
+// The part of the content that belongs to one question, as the renderer's own form would have it.
 Result<Value> DecisionForm::content_for(const Item& item, const Value& content) const {
   Value inner = Value::object();
   if (item.shape.select.mode == SelectMode::kForm) {
@@ -224,7 +224,7 @@ Result<Value> DecisionForm::content_for(const Item& item, const Value& content) 
   return inner;
 }
 
-// Nothing: it was answered, and stands in `given`.
+// Nothing if it was answered; the answer is then in `given`.
 std::optional<FormAnswer> DecisionForm::read_item(const Item& item, const Value& content,
                                                   inbox::AnswerInput& given) const {
   const Result<Value> inner = content_for(item, content);
@@ -247,7 +247,7 @@ std::optional<FormAnswer> DecisionForm::read_item(const Item& item, const Value&
     case HostAnswerKind::kInvalid:
       return invalid(answer.reason);
     default:
-      return invalid("it could not be read");
+      return invalid("it could not be parsed");
   }
 }
 
@@ -260,7 +260,7 @@ FormAnswer DecisionForm::read_content(const Value& content) const {
     if (auto other = read_item(item, content, answer.given)) return std::move(*other);
   }
   if (!typed_confirmation_.empty() && content.string_at(kConfirmation) != typed_confirmation_) {
-    return invalid(fmt::format("{}: is not what was to be typed", kConfirmation));
+    return invalid(fmt::format("{}: does not match the text to type", kConfirmation));
   }
   if (const Value* reason = content.find(kReason); has_reason_ && reason != nullptr) {
     const Status fits = decision::check_property(properties_[kReason], *reason);

@@ -1,22 +1,23 @@
-// A decision as a form in an MCP client's own dialog, and what comes back read into ids. Pure.
+// Renders a decision as a form for an MCP client's own dialog, and parses the answer into ids. Pure.
 //
-// A single decision is the form that decision/render makes; a flow is one form with a field a step, so that what is
-// submitted is seen as a whole. The message is the renderer's where that shows all there is, else the question's whole
-// text as the inbox shows it. No field of a choice has a default: what is recommended never happens by itself.
+// A single decision is the form that decision/render makes; a flow is one form with one field per step, so that the
+// user sees everything before submitting. The message is the renderer's if that shows everything, otherwise the full
+// text of the question as the inbox shows it. No choice field has a default: a recommendation never takes effect by
+// itself.
 //
 //   one      {choice: {oneOf: [{const: ID, title: LABEL}...]}}
 //            before 2025-11-25: {choice: {enum: [...], enumNames: [...]}}
 //   many     {choices: {items: {anyOf: [...]}}}
 //            before 2025-11-25 a yes or no per option: {"choices:ID": {type: boolean}...}
-//   pages    of one: a form each, whose last entry leads on (FormAnswer::kMore)
+//   pages    of one: a form each, whose last entry opens the next page (FormAnswer::kMore)
 //            of many: a field each, "choices (2)"...
 //   text     {text: ...}
 //   form     its own fields
 //   flow     the same as one and many, under the steps' keys
-//   besides  {reason: ...} where a reason may be given, {confirmation: ...} where words must be typed
+//   besides  {reason: ...} if a reason may be given, {confirmation: ...} if a text must be typed
 //
-// What comes back is not trusted: a member that was not asked for, a value of the wrong kind, an id that was not
-// offered make it kInvalid, whatever else is in it.
+// The answer is not trusted: an unexpected member, a value of the wrong kind or an id that was not offered makes it
+// kInvalid, whatever else it contains.
 #pragma once
 
 #include <optional>
@@ -33,11 +34,11 @@ namespace sb::mcp {
 struct FormAnswer {
   enum class Kind {
     kAnswered,  // given, remark
-    kMore,      // the next page is wanted
+    kMore,      // the next page was requested
     kDeclined,
     kCancelled,
     kEmpty,
-    kInvalid  // problem says why, in the form's own names
+    kInvalid  // `problem` says why, using the form's field names
   } kind = Kind::kInvalid;
   inbox::AnswerInput given = {};
   std::string remark = {};
@@ -51,14 +52,14 @@ class DecisionForm {
     int page = 1;
     bool takes_reason = false;
   };
-  // kUnsupported where no form carries it: a chain, which leads a person through its questions, a url, a secret, a
-  // flow with a step of more options than its profile shows at once. kNotFound: no such page.
+  // kUnsupported if no form can show it: a chain (it guides a person through its questions), a url, a secret, a flow
+  // with a step of more options than its profile shows on one page. kNotFound: no such page.
   static Result<DecisionForm> of(const decision::Declaration& declaration, const inbox::Question& question,
                                  const Options& options);
 
-  // Of elicitation/create; `problem`: what was wrong with the answer before.
+  // The parameters of elicitation/create; `problem`: what was wrong with the previous answer.
   Value params(std::string_view problem = {}) const;
-  // SHA-256, hex, of what is shown.
+  // SHA-256 (hex) of what is shown.
   const std::string& render_hash() const { return render_hash_; }
   FormAnswer read(const Value& result) const;
 
@@ -66,9 +67,9 @@ class DecisionForm {
   // One question of the form.
   struct Item {
     std::string part;                  // the step's key; empty for a single decision
-    std::string name;                  // of its field; of a form's own fields empty
-    bool is_rows = false;              // many, as a yes or no per option
-    decision::AnswerShape shape = {};  // as the renderer made it, its field under the renderer's name
+    std::string name;                  // of its field; empty for the fields of a form
+    bool is_rows = false;              // multiple choice, as one checkbox per option
+    decision::AnswerShape shape = {};  // as made by the renderer, with the renderer's field name
     std::string inner_name() const;
   };
 

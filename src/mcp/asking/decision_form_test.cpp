@@ -1,4 +1,4 @@
-// Over random declarations and revisions: every option can be reached through the form and comes back as its id.
+// Over random declarations and revisions: every option can be reached through the form and is returned as its id.
 //
 // SB_SEED reproduces a run, SB_CASES sets how many cases there are.
 #include "mcp/asking/decision_form.hpp"
@@ -57,7 +57,7 @@ Value random_flow(Dice& dice, const std::string& profile) {
   return Value::object({{"flow", "several"}, {"profile", profile}, {"steps", std::move(steps)}});
 }
 
-// What a client's list offers: value and title each.
+// The options of a client's list: value and title each.
 std::vector<std::pair<std::string, std::string>> entries_of(const Value& property) {
   std::vector<std::pair<std::string, std::string>> all;
   const Value& listed = property.find("oneOf") != nullptr ? property["oneOf"] : property["items"]["anyOf"];
@@ -71,7 +71,7 @@ std::vector<std::pair<std::string, std::string>> entries_of(const Value& propert
   return all;
 }
 
-// The content that chooses these ids of a part and, elsewhere, as little as it must.
+// Content that chooses these ids of a part and, elsewhere, as little as required.
 Value content_choosing(const Value& properties, const std::string& part, const std::set<std::string>& ids) {
   Value content = Value::object();
   for (const Value::Member& field : properties.members()) {
@@ -103,7 +103,7 @@ Value content_choosing(const Value& properties, const std::string& part, const s
   return content;
 }
 
-// A page of rows with nothing of what is wanted says so by its last row.
+// A page of checkboxes without any wanted option says so with its last row.
 void say_none_where_none(Value& content) {
   for (Value::Member& last : content.members()) {
     if (!last.name.ends_with(":none-of-these")) continue;
@@ -114,7 +114,7 @@ void say_none_where_none(Value& content) {
   }
 }
 
-// Ids to choose together with `id` so that as many are chosen as must be.
+// Ids to choose together with `id` to reach the required number.
 std::set<std::string> ids_with(const decision::Decision& decision, const std::string& id) {
   std::set<std::string> ids{id};
   const auto least =
@@ -154,7 +154,7 @@ void expect_reachable(const decision::Declaration& declaration, const decision::
   FAIL() << id << " was on no page";
 }
 
-TEST(DecisionForm, EveryOptionIsReachedAndComesBackAsItsId) {
+TEST(DecisionForm, EveryOptionIsReachableAndReturnedAsItsId) {
   const std::uint64_t seed = decision::from_environment("SB_SEED", 4);
   const std::uint64_t cases = decision::wanted_cases() / 25;
   const decision::Profiles profiles = decision::all_profiles();
@@ -169,7 +169,7 @@ TEST(DecisionForm, EveryOptionIsReachedAndComesBackAsItsId) {
   }
 }
 
-TEST(DecisionForm, EveryOptionOfAFlowIsReachedOrTheFlowIsLeftToTheInbox) {
+TEST(DecisionForm, EveryOptionOfAFlowIsReachableOrTheFlowIsLeftToTheInbox) {
   const std::uint64_t seed = decision::from_environment("SB_SEED", 5);
   const std::uint64_t cases = decision::wanted_cases() / 25;
   const decision::Profiles profiles = decision::all_profiles();
@@ -202,7 +202,7 @@ TEST(DecisionForm, EveryOptionOfAFlowIsReachedOrTheFlowIsLeftToTheInbox) {
   EXPECT_GT(carried, static_cast<int>(cases / 10));
 }
 
-TEST(DecisionForm, ShowsTheQuestionAloneWhereThatIsAllThereIs) {
+TEST(DecisionForm, ShowsOnlyTheQuestionIfThereIsNoMore) {
   const auto form =
       form_of(declared("{decision: env, instruction: Which environment?, options: [staging, production]}"));
   EXPECT_EQ(form.params()["message"].as_string(), "Which environment?");
@@ -210,20 +210,20 @@ TEST(DecisionForm, ShowsTheQuestionAloneWhereThatIsAllThereIs) {
   EXPECT_EQ(form.params().find("_meta"), nullptr);
 }
 
-TEST(DecisionForm, ShowsTheWholeTextWhereTheRenderersWouldLoseSomething) {
+TEST(DecisionForm, ShowsTheFullTextIfTheRendererWouldOmitSomething) {
   const auto form =
       form_of(declared("{decision: env, instruction: Which?, options: [{id: a, label: A1, description: The first}, "
                        "{id: b, label: B1}]}"));
   EXPECT_THAT(form.params()["message"].as_string(), HasSubstr("The first"));
 }
 
-TEST(DecisionForm, NothingIsChosenBeforehand) {
+TEST(DecisionForm, NothingIsPreselected) {
   const auto form = form_of(declared(
       "{decision: env, profile: gstack, instruction: Which?, options: [{id: a, label: A1, recommended: true}, b]}"));
   EXPECT_EQ(to_json(form.params()).find("\"default\""), std::string::npos);
 }
 
-TEST(DecisionForm, WordsThatMustBeTypedAreAField) {
+TEST(DecisionForm, TypedConfirmationIsAField) {
   const auto form = form_of(declared(
       "{decision: drop, instruction: Drop it?, options: [keep, drop], typed_confirmation: DROP, door: one-way, "
       "irreversible_note: Gone for good.}"));
@@ -232,7 +232,7 @@ TEST(DecisionForm, WordsThatMustBeTypedAreAField) {
   EXPECT_EQ(form.read(accept(Value::object({{"choice", "drop"}, {"confirmation", "DROP"}}))).kind, Kind::kAnswered);
 }
 
-TEST(DecisionForm, TellsTheWaysOfNotAnsweringApart) {
+TEST(DecisionForm, DistinguishesTheWaysOfNotAnswering) {
   const auto form = form_of(declared("{decision: env, instruction: Which?, options: [a, b], select: many}"));
   EXPECT_EQ(form.read(Value::object({{"action", "decline"}})).kind, Kind::kDeclined);
   EXPECT_EQ(form.read(Value::object({{"action", "cancel"}})).kind, Kind::kCancelled);
@@ -242,7 +242,7 @@ TEST(DecisionForm, TellsTheWaysOfNotAnsweringApart) {
   EXPECT_EQ(form.read(accept(Value::object({{"choices", Value::array()}}))).kind, Kind::kEmpty);
 }
 
-TEST(DecisionForm, WhatNoFormCarriesIsLeftToTheInbox) {
+TEST(DecisionForm, UnsupportedQuestionsAreLeftToTheInbox) {
   for (const auto* yaml :
        {"{decision: page, instruction: Sign in, select: url, url: \"https://example.org/\"}",
         "{chain: c, skill: s, options: [{key: A, label: One, eli10: E, recommend: {choice: include, reason: r}}, {key: "
@@ -255,7 +255,7 @@ TEST(DecisionForm, WhatNoFormCarriesIsLeftToTheInbox) {
   }
 }
 
-TEST(DecisionForm, AFlowIsOneFormWithAFieldAStep) {
+TEST(DecisionForm, FlowIsOneFormWithOneFieldPerStep) {
   const auto form = form_of(
       declared("{flow: release, steps: [{key: branch, instruction: Which branch?, options: [main, hotfix]}, {key: env, "
                "instruction: Which environments?, select: many, options: [staging, production]}]}"));

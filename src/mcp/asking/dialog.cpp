@@ -24,7 +24,7 @@ std::string short_line(std::string_view text, std::size_t bytes) {
   return std::string(utf8_prefix(line, bytes));
 }
 
-// A gate asks why: what is rejected comes back with the reason.
+// A gate asks for a reason: a rejection is returned with its reason.
 bool takes_reason(const DecisionState& state, const decision::Declaration& declaration) {
   const decision::Decision* decision = declaration.decision();
   return decision != nullptr && decision->kind == decision::DecisionKind::kApproval && !state.opened.session.empty();
@@ -37,7 +37,7 @@ Result<DecisionForm> form_of(const DecisionState& state, const decision::Declara
       {.revision = call.revision, .page = asked.page, .takes_reason = takes_reason(state, declaration)});
 }
 
-// Looked at from any worker, so with a desk of its own; a store that cannot be read says nothing.
+// Called from any worker, so it opens its own home; if the store cannot be read, the answer is no.
 bool is_closed(const Seams& seams, const std::string& decision) {
   const auto home = inbox::Home::open(seams, store::Access::kReadOnly);
   if (!home) return false;
@@ -51,7 +51,7 @@ DialogState next_round(const DialogState& asked) {
   return next;
 }
 
-// Hears one answer of a client.
+// Processes one answer of a client.
 class Hearing {
  public:
   Hearing(inbox::Inbox& inbox, const DecisionState& state, const Call& call, const DialogState& asked)
@@ -111,7 +111,7 @@ class Hearing {
     return DialogResult{.again = next};
   }
 
-  // Somebody else was first, or it may not be answered so: then it stands as it stood.
+  // Another answer was first, or this one is not allowed: the decision stays as it is.
   static Result<DialogResult> noted(const Result<DecisionState>& written) {
     if (written) return DialogResult{};
     const ErrorCode code = written.error().code;

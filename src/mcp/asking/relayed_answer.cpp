@@ -1,4 +1,4 @@
-// What an agent sends as `answer`: read strictly, since it speaks for a person.
+// Parses an agent's `answer` strictly, because it speaks for a person.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -25,7 +25,7 @@ Status check_names(const Value& answer) {
     if (std::ranges::find(known, member.name) != known.end()) continue;
     const std::string name = printable(std::string_view(member.name).substr(0, sb::limits::kIdBytes));
     const std::string nearest = nearest_name(member.name, known);
-    return fail(ErrorCode::kInvalid, fmt::format("`answer` has no {}", quote_json(name)),
+    return fail(ErrorCode::kInvalid, fmt::format("unknown key {} in `answer`", quote_json(name)),
                 nearest.empty() ? std::string(kTemplate) : fmt::format("Did you mean \"{}\"?", nearest));
   }
   return {};
@@ -35,7 +35,7 @@ Result<std::string> text_of(const Value& answer, std::string_view name, std::siz
   const Value* value = answer.find(name);
   if (value == nullptr || value->is_null()) return std::string();
   if (!value->is_string())
-    return wrong_answer(fmt::format("`answer.{}` is {}, not text", name, kind_name(value->kind())));
+    return wrong_answer(fmt::format("`answer.{}` must be a string, not {}", name, kind_name(value->kind())));
   if (value->as_string().size() > limit) {
     return fail(ErrorCode::kLimit, fmt::format("`answer.{}` is longer than {} bytes", name, limit), "Shorten it");
   }
@@ -47,11 +47,11 @@ Result<std::vector<std::string>> options_of(const Value& answer) {
   const Value* options = answer.find("options");
   if (options == nullptr || options->is_null()) return ids;
   if (options->is_string()) return std::vector{options->as_string()};
-  if (!options->is_array()) return wrong_answer("`answer.options` is a list of ids");
+  if (!options->is_array()) return wrong_answer("`answer.options` must be a list of ids");
   if (options->size() > sb::limits::kOptions)
     return wrong_answer("`answer.options` has more ids than any question has options");
   for (const Value& id : options->items()) {
-    if (!id.is_string()) return wrong_answer("`answer.options` is a list of ids");
+    if (!id.is_string()) return wrong_answer("`answer.options` must be a list of ids");
     ids.push_back(id.as_string());
   }
   return ids;
@@ -60,16 +60,16 @@ Result<std::vector<std::string>> options_of(const Value& answer) {
 }  // namespace
 
 Result<engine::RelayedAnswer> relayed_answer(const Value& answer, const Call& call) {
-  if (!answer.is_object()) return wrong_answer(fmt::format("`answer` is {}, not an object", kind_name(answer.kind())));
+  if (!answer.is_object())
+    return wrong_answer(fmt::format("`answer` must be an object, not {}", kind_name(answer.kind())));
   SB_TRY(check_names(answer));
   engine::RelayedAnswer relayed;
   relayed.decision = SB_TRY(text_of(answer, "decision", sb::limits::kIdBytes));
-  if (relayed.decision.empty())
-    return wrong_answer("`answer.decision` is missing: the id of the decision that is answered");
+  if (relayed.decision.empty()) return wrong_answer("`answer.decision` is missing: the id of the answered decision");
   relayed.given.options = SB_TRY(options_of(answer));
   relayed.remark = SB_TRY(text_of(answer, "reason", sb::limits::kTextBytes));
   if (const Value* values = answer.find("values"); values != nullptr && !values->is_null()) {
-    if (!values->is_object()) return wrong_answer("`answer.values` is an object");
+    if (!values->is_object()) return wrong_answer("`answer.values` must be an object");
     relayed.given.values = *values;
   }
   const std::string text = SB_TRY(text_of(answer, "text", sb::limits::kInputBytes));

@@ -1,5 +1,5 @@
-// For tests: a bench at a home of its own, sessions of workflows given as text, and calls of a client whose person
-// answers as the test says.
+// For tests: a worker context with its own home, sessions of workflows given as text, and calls of a client whose
+// person answers as the test says.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -78,7 +78,7 @@ class PersonFixture {
     EXPECT_TRUE(next) << next.error().error.to_string();
     return *next;
   }
-  // The gate, decision or whatever a workflow comes to first.
+  // The first gate, decision or other question that a workflow reaches.
   engine::SessionResponse asked(const std::string& workflow, Value context = {}) {
     engine::SessionResponse answer = start(workflow, std::move(context));
     return answer.line.string_at("kind") == "awaiting_decision" ? answer : deliver(answer);
@@ -106,7 +106,7 @@ class PersonFixture {
     made.principal = "local";
     return made;
   }
-  // The call as it comes back when the client has answered.
+  // The repeated call, when the client has answered.
   static Call answered(const Call& call, const InputRequired& ask, Value result) {
     Call next = call;
     next.state = ask.state;

@@ -84,7 +84,7 @@ void HttpSession::on_streaming(std::shared_ptr<EventStream> stream) {
   streams_.erase(delivered != streams_.end() ? delivered : std::ranges::find_if(streams_, is_answered));
 }
 
-// What clients have been sent goes first, then what they have not, answers last; the oldest streams before the newer.
+// Drops events that were sent first, then unsent ones, responses last; older streams before newer ones.
 void HttpSession::on_kept() {
   std::vector<EventStream*> all;
   if (general_) all.push_back(general_.get());

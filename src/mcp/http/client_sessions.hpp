@@ -1,9 +1,8 @@
-// The sessions of the sessions' era over HTTP: who is there, under which id, and for how long.
+// The HTTP sessions of the session era: their ids, owners and lifetimes.
 //
-// An id is sealed (mcp/peer/seal.hpp, label "mcp-session"): {"b": the process that gave it, "n": random, "t": when,
-// "p": to whom, "s": Peer::saved()}. One of this process is good as long as the session is in the table. One of an
-// earlier process on the same home makes the session anew, as the client knows it, for limits::kSessionLifeMs; unless
-// this process has ended it.
+// An id is sealed (mcp/peer/seal.hpp, label "mcp-session"): {"b": the issuing process, "n": random, "t": when, "p":
+// principal, "s": Peer::saved()}. An id of this process is valid while its session is in the table. An id of an earlier
+// process on the same home restores the session for limits::kSessionLifeMs, unless this process has ended it.
 //
 // Threads: all on the loop's thread.
 #pragma once
@@ -27,18 +26,18 @@ class HttpSession : public StreamOwner, public std::enable_shared_from_this<Http
   const std::string& principal() const { return principal_; }
   void touch() { last_used_ = stream_context_.ticks.now; }
 
-  // For the answer to one POST; `request` is its id where it has one.
+  // For the response to one POST; `request` is its id, if it has one.
   std::shared_ptr<EventStream> new_stream(Value request, bool may_prime);
-  // The stream for notifications; made when first wanted.
+  // The stream for notifications; created on first use.
   EventStream& general();
-  // A stream a client may come back for.
+  // A stream that a client may reconnect to.
   std::shared_ptr<EventStream> stream(std::uint64_t number) const;
   void forget_stream(std::uint64_t number) { streams_.erase(number); }
 
-  // No call runs and no stream is open.
+  // No call is running and no stream is open.
   bool is_idle() const;
   bool has_open_general() const { return general_ && general_->is_attached(); }
-  // Quiet for so long that it is over.
+  // Idle for so long that it has expired.
   bool is_over() const;
   std::uint64_t last_used() const { return last_used_; }
   void tick();
@@ -67,14 +66,14 @@ class HttpSessions {
 
   // Not in the table yet: `initialize` may fail.
   HttpSessionPtr make(const std::string& principal);
-  // Its id; empty when there are too many and none is quiet.
+  // Returns its id; empty if there are too many sessions and none is idle.
   std::string add(const HttpSessionPtr& session);
-  // Null: unknown, ended, forged, or somebody else's.
+  // Null: unknown, ended, forged, or of another principal.
   HttpSessionPtr find(std::string_view id, const std::string& principal);
   bool end(std::string_view id, const std::string& principal);
 
   void tick();
-  // The server goes down: nothing comes in any more, running calls are answered.
+  // The server is stopping: accepts nothing more, finishes running calls.
   void end_of_input();
   void end_all();
   bool is_idle() const;
@@ -85,7 +84,7 @@ class HttpSessions {
  private:
   struct Entry {
     HttpSessionPtr session;
-    bool is_restored = false;  // its id is of an earlier process
+    bool is_restored = false;  // its id comes from an earlier process
   };
   using Table = std::map<std::string, Entry, std::less<>>;
 
@@ -99,7 +98,7 @@ class HttpSessions {
   Seal seal_;
   const std::string boot_;
   Table sessions_;
-  // Ids of earlier processes that this one has ended, so that they are not taken up again; oldest first.
+  // Ids of earlier processes that this one has ended, so that they are not restored again; oldest first.
   std::set<std::string, std::less<>> ended_ids_;
   std::deque<std::string> ended_order_;
 };

@@ -13,7 +13,7 @@ bool is_request(const net::RpcMessage& message) {
   return std::holds_alternative<net::RpcRequest>(message) || std::holds_alternative<net::Malformed>(message);
 }
 
-// Of the only request there is; null for a batch and for what is no request.
+// Id of the only request; null for a batch and for messages that are not requests.
 Value id_of(const net::RpcRead& read) {
   if (read.is_batch) return {};
   const auto* request = std::get_if<net::RpcRequest>(&read.messages.front());
@@ -25,7 +25,7 @@ bool is_initialize(const net::RpcRead& read) {
   return request != nullptr && request->method == "initialize";
 }
 
-// Answers `initialize`; the session is only there when that went well.
+// Answers `initialize`; the session is created only if that succeeds.
 class Opening : public ReplyPath {
  public:
   Opening(HttpSessions& sessions, HttpSessionPtr session, net::ExchangePtr exchange, net::Headers headers)
@@ -94,7 +94,7 @@ void HttpEndpoint::tick() {
   timer_ = shared_.scheduler.after(Ticks::kStepMs, [this] { tick(); });
   ++ticks_.now;
   sessions_.tick();
-  // A copy: a reader that is gone is noticed here, and leaves the set.
+  // Iterates over a copy: a disconnected reader is detected here and leaves the set.
   for (const auto& one : std::vector(running_.begin(), running_.end())) one->answer->keep_alive();
 }
 
@@ -106,7 +106,7 @@ void HttpEndpoint::handle(net::HttpRequest request, net::ExchangePtr exchange, c
   if (incoming.request.method == "GET") return get(std::move(incoming));
   if (incoming.request.method == "DELETE") return erase(std::move(incoming));
   incoming.headers.emplace_back("Allow", "GET, POST, DELETE");
-  incoming.refuse(405, "Only POST, GET and DELETE are answered here");
+  incoming.refuse(405, "Only POST, GET and DELETE are supported");
 }
 
 void HttpEndpoint::post(IncomingRequest incoming) {
@@ -125,7 +125,7 @@ void HttpEndpoint::post(IncomingRequest incoming) {
   const auto version = trimmed_header(incoming.request, "MCP-Protocol-Version");
   if (version && !revision_of(*version)) {
     const net::RpcError error{.code = code::kUnsupportedVersion,
-                              .message = "MCP-Protocol-Version names a version this server does not have",
+                              .message = "MCP-Protocol-Version names an unsupported version",
                               .data = Value::object({{"supported", all_versions()}, {"requested", *version}})};
     return incoming.refuse(400, error, id_of(read));
   }
@@ -135,13 +135,13 @@ void HttpEndpoint::post(IncomingRequest incoming) {
 
 void HttpEndpoint::post_stateless(IncomingRequest incoming, const net::RpcRead& read) {
   if (read.is_batch) {
-    return incoming.refuse(400, "Batches are not part of this version of the protocol", {}, net::rpc::kInvalidRequest);
+    return incoming.refuse(400, "This protocol version has no batches", {}, net::rpc::kInvalidRequest);
   }
-  // Nothing here outlives its request, so there is nothing a notification could be about.
+  // Nothing here outlives its request, so a notification has nothing to refer to.
   if (std::holds_alternative<net::RpcNotification>(read.messages.front())) return incoming.answer(202);
   const auto* request = std::get_if<net::RpcRequest>(&read.messages.front());
   if (request == nullptr) {
-    return incoming.refuse(400, "A response has nothing to answer here", {}, net::rpc::kInvalidRequest);
+    return incoming.refuse(400, "Unexpected response: the server has sent no request", {}, net::rpc::kInvalidRequest);
   }
   if (const auto fault = stateless_fault(incoming.request, *request, param_headers_)) {
     return incoming.refuse(400, *fault, request->id);
@@ -175,18 +175,18 @@ void HttpEndpoint::post_initialize(IncomingRequest incoming, const net::RpcRead&
 
 HttpSessionPtr HttpEndpoint::session_of(IncomingRequest& incoming, Value id) {
   if (incoming.request.count("Mcp-Session-Id") > 1) {
-    incoming.refuse(400, "There are several Mcp-Session-Id headers", std::move(id));
+    incoming.refuse(400, "Multiple Mcp-Session-Id headers", std::move(id));
     return nullptr;
   }
   const auto name = trimmed_header(incoming.request, "Mcp-Session-Id");
   if (!name) {
-    incoming.refuse(400, "Mcp-Session-Id is missing: send initialize first and repeat the id its answer carries",
+    incoming.refuse(400, "Mcp-Session-Id is missing: send initialize first, then use the id from its response",
                     std::move(id));
     return nullptr;
   }
   auto session = sessions_.find(*name, incoming.principal);
   if (!session)
-    incoming.refuse(404, "Session not found: send initialize for a new one", std::move(id), kSessionNotFound);
+    incoming.refuse(404, "Session not found: send initialize to open a new one", std::move(id), kSessionNotFound);
   return session;
 }
 
@@ -194,7 +194,7 @@ void HttpEndpoint::post_in_session(IncomingRequest incoming, const net::RpcRead&
   const HttpSessionPtr session = session_of(incoming, id_of(read));
   if (!session) return;
   if (read.is_batch && !has_batches(session->peer().revision())) {
-    return incoming.refuse(400, "Batches are not part of this version of the protocol", {}, net::rpc::kInvalidRequest);
+    return incoming.refuse(400, "This protocol version has no batches", {}, net::rpc::kInvalidRequest);
   }
   if (std::ranges::none_of(read.messages, is_request)) {
     incoming.answer(202);
@@ -213,18 +213,17 @@ void HttpEndpoint::get(IncomingRequest incoming) {
   const auto revision = version ? revision_of(*version) : std::nullopt;
   if (incoming.request.count("Mcp-Session-Id") == 0 && (!version || (revision && is_stateless(*revision)))) {
     incoming.headers.emplace_back("Allow", "POST");
-    return incoming.refuse(405, "Without a session there is no stream to GET");
+    return incoming.refuse(405, "GET needs a session");
   }
-  if (version && !revision)
-    return incoming.refuse(400, "MCP-Protocol-Version names a version this server does not have");
+  if (version && !revision) return incoming.refuse(400, "MCP-Protocol-Version names an unsupported version");
   const HttpSessionPtr session = session_of(incoming, {});
   if (!session) return;
   if (const auto last = trimmed_header(incoming.request, "Last-Event-ID"); last && !last->empty()) {
     const auto id = parse_event_id(*last);
-    if (!id) return incoming.refuse(400, "Last-Event-ID is not an id of this server's events");
+    if (!id) return incoming.refuse(400, "Invalid Last-Event-ID");
     return resume(std::move(incoming), *session, *id);
   }
-  if (session->has_open_general()) return incoming.refuse(409, "The stream of this session is open already");
+  if (session->has_open_general()) return incoming.refuse(409, "The stream of this session is already open");
   if (listeners() >= limits::kListeners) return incoming.refuse(503, "Too many streams are open; try again later");
   session->general().attach(std::move(incoming.exchange), std::nullopt, std::move(incoming.headers));
 }
@@ -242,20 +241,21 @@ void HttpEndpoint::resume(IncomingRequest incoming, HttpSession& session, const 
   const auto stream = is_ours ? session.stream(last.stream) : nullptr;
   if (stream && stream->has_nothing_after(last.number)) {
     session.forget_stream(last.stream);
-    return incoming.answer(204);  // to an event source: do not come back
+    return incoming.answer(204);  // tells an event source not to reconnect
   }
   if (stream) {
     stream->attach(std::move(incoming.exchange), last.number, std::move(incoming.headers));
     return;
   }
-  if (last.request.is_null()) return incoming.refuse(410, "What that stream still had to say is no longer kept");
-  // Its caller still waits, and this is the only way to tell it that it waits in vain.
+  if (last.request.is_null())
+    return incoming.refuse(410, "The remaining events of that stream are no longer available");
+  // Its caller still waits, and this is the only way to report that the result is lost.
   const auto lost = session.new_stream(last.request, false);
   lost->attach(std::move(incoming.exchange), std::nullopt, std::move(incoming.headers));
   lost->finish(net::rpc_error(last.request, {.code = net::rpc::kInternalError,
-                                             .message = is_ours ? "The answer is no longer kept; make the call again"
-                                                                : "The server was started again while this call ran; "
-                                                                  "make the call again"}));
+                                             .message = is_ours ? "The result is no longer available; repeat the call"
+                                                                : "The server restarted during this call;"
+                                                                  " repeat the call"}));
   session.forget_stream(lost->number());
 }
 
@@ -264,7 +264,7 @@ void HttpEndpoint::erase(IncomingRequest incoming) {
   const auto revision = version ? revision_of(*version) : std::nullopt;
   if (incoming.request.count("Mcp-Session-Id") == 0 && revision && is_stateless(*revision)) {
     incoming.headers.emplace_back("Allow", "POST");
-    return incoming.refuse(405, "There are no sessions to end in this version of the protocol");
+    return incoming.refuse(405, "This protocol version has no sessions to end");
   }
   if (!session_of(incoming, {})) return;
   sessions_.end(*trimmed_header(incoming.request, "Mcp-Session-Id"), incoming.principal);

@@ -1,5 +1,5 @@
-// What stands behind the path of the MCP server: which request is of which era and session, and what becomes of it.
-// Everything of http_server.hpp except sockets and the question who may come in.
+// The endpoint at the path of the MCP server: assigns each request to an era and a session and handles it. All of
+// http_server.hpp except sockets and access control.
 //
 // Threads: all on the loop's thread.
 #pragma once
@@ -19,12 +19,12 @@ class HttpEndpoint {
   ~HttpEndpoint();
   HttpEndpoint(const HttpEndpoint&) = delete;
 
-  // `headers` go with every answer.
+  // `headers` are added to every response.
   void handle(net::HttpRequest request, net::ExchangePtr exchange, const std::string& principal, net::Headers headers);
 
-  // The server goes down: nothing new is taken, streams end, questions are parked, running calls are answered.
+  // The server is stopping: accepts nothing new, ends streams, parks questions, finishes running calls.
   void end_of_input();
-  // What still runs is cancelled.
+  // Cancels what is still running.
   void close();
 
   bool has_work() const;
@@ -32,8 +32,8 @@ class HttpEndpoint {
   std::size_t listeners() const;
 
  private:
-  struct IncomingRequest;   // a request on its way through here
-  struct StatelessRequest;  // a stateless one that is being worked on
+  struct IncomingRequest;   // a request being processed
+  struct StatelessRequest;  // a stateless request being processed
 
   void post(IncomingRequest incoming);
   void post_stateless(IncomingRequest incoming, const net::RpcRead& read);

@@ -11,7 +11,7 @@
 namespace sb::mcp {
 namespace {
 
-// One server, whose clock and threads the test is.
+// One server; the test plays its clock and threads.
 class Endpoint : public testing::Test {
  protected:
   void SetUp() override { start("key"); }
@@ -79,7 +79,7 @@ TEST_F(Endpoint, AnswersAQuickCallWithJson) {
   EXPECT_EQ(text_of(answer->json()), "hi");
 }
 
-TEST_F(Endpoint, StreamsWhenSomethingMustGoFirst) {
+TEST_F(Endpoint, StreamsIfSomethingMustBeSentFirst) {
   const std::string session = open();
   const auto answer = post(call(1, "noisy"), in(session));
   EXPECT_EQ(answer->header("Content-Type"), "text/event-stream");
@@ -96,7 +96,7 @@ TEST_F(Endpoint, StreamsWhenSomethingMustGoFirst) {
   EXPECT_EQ(ids.size(), 8u);
 }
 
-TEST_F(Endpoint, GivesOldRevisionsNoEventWithoutData) {
+TEST_F(Endpoint, SendsOldRevisionsNoEventWithoutData) {
   const auto events = events_of(post(call(1, "noisy"), in(open("2025-06-18")))->body);
   ASSERT_EQ(events.size(), 3u);
   EXPECT_NE(events[0].data, "");
@@ -122,7 +122,7 @@ TEST_F(Endpoint, StreamsACallThatTakesLong) {
   EXPECT_EQ(text_of(events_of(answer->body).back().json()), "decline");
 }
 
-TEST_F(Endpoint, ReplaysAStreamAfterItsConnectionBroke) {
+TEST_F(Endpoint, ReplaysAStreamAfterAConnectionLoss) {
   const std::string session = open();
   const auto answer = post(call(1, "ask"), in(session));
   const Value question = events_of(answer->body)[1].json();
@@ -138,10 +138,10 @@ TEST_F(Endpoint, ReplaysAStreamAfterItsConnectionBroke) {
   EXPECT_EQ(events[1].json(), question);
   EXPECT_EQ(text_of(events[2].json()), "accept");
   EXPECT_TRUE(again->is_ended);
-  EXPECT_EQ(get(session, events[2].id)->status, 204) << "all seen: nothing to come back for";
+  EXPECT_EQ(get(session, events[2].id)->status, 204) << "all seen: no reason to reconnect";
 }
 
-TEST_F(Endpoint, KeepsTheAnswerOfAStreamTheToolClosed) {
+TEST_F(Endpoint, KeepsTheResponseOfAStreamTheToolClosed) {
   const std::string session = open();
   const auto answer = post(call(1, "close"), in(session));
   EXPECT_TRUE(answer->is_ended);
@@ -168,16 +168,16 @@ TEST_F(Endpoint, ReplaysNothingOfOtherStreams) {
   for (const ParsedEvent& event : events_of(again->body)) EXPECT_EQ(event.data.find("p2"), std::string::npos);
 }
 
-TEST_F(Endpoint, BoundsWhatItKeeps) {
+TEST_F(Endpoint, LimitsKeptEvents) {
   const std::string session = open();
   const auto answer = post(call(1, "close"), in(session));
   const std::string seen = events_of(answer->body)[0].id;
-  // Far more than is kept, sent and read: what nobody has read yet stays.
+  // Far more than is kept, sent and read: unread events stay.
   for (int i = 2; i < 10; ++i) post(call(i, "noisy", R"({"count":400,"bytes":4000})"), in(session));
   EXPECT_EQ(text_of(events_of(get(session, seen)->body).back().json()), "kept for you");
 }
 
-TEST_F(Endpoint, KeepsAnAnswerNobodyHasReadOverThoseThatWere) {
+TEST_F(Endpoint, KeepsUnreadResponsesOverReadOnes) {
   const std::string session = open();
   const std::string seen = events_of(post(call(1, "close"), in(session))->body)[0].id;
   const auto read = post(call(2, "noisy"), in(session));
@@ -187,7 +187,7 @@ TEST_F(Endpoint, KeepsAnAnswerNobodyHasReadOverThoseThatWere) {
   EXPECT_TRUE(events_of(lost->body).back().json().find("error") != nullptr) << lost->body;
 }
 
-TEST_F(Endpoint, DropsAReaderThatIsTooSlow) {
+TEST_F(Endpoint, DisconnectsASlowReader) {
   const std::string session = open();
   auto slow = std::make_shared<FakeExchange>();
   slow->room = 500;
@@ -200,7 +200,7 @@ TEST_F(Endpoint, DropsAReaderThatIsTooSlow) {
   EXPECT_EQ(text_of(events_of(again->body).back().json()), "done");
 }
 
-TEST_F(Endpoint, BoundsWhatWaitsForALostReader) {
+TEST_F(Endpoint, LimitsEventsQueuedForALostReader) {
   const std::string session = open();
   const auto lose_at_once = [&](const std::string& arguments) {
     auto slow = std::make_shared<FakeExchange>();
@@ -230,7 +230,7 @@ TEST_F(Endpoint, HasOneStreamForNotifications) {
   EXPECT_EQ(get(session)->status, 200);
 }
 
-TEST_F(Endpoint, RefusesWhatIsNotForIt) {
+TEST_F(Endpoint, RejectsInvalidRequests) {
   const std::string ping = R"({"jsonrpc":"2.0","id":1,"method":"ping"})";
   EXPECT_EQ(incoming(http_request("PUT"))->status, 405);
   EXPECT_EQ(incoming(http_request("OPTIONS"))->status, 405);
@@ -257,7 +257,7 @@ TEST_F(Endpoint, RefusesWhatIsNotForIt) {
   EXPECT_EQ(get(session, "what")->status, 400);
 }
 
-TEST_F(Endpoint, TakesBatchesWhereTheRevisionHasThem) {
+TEST_F(Endpoint, AcceptsBatchesIfTheRevisionHasThem) {
   const std::string session = open("2025-03-26");
   const auto answer =
       post(R"([{"jsonrpc":"2.0","id":1,"method":"ping"},{"jsonrpc":"2.0","id":2,"method":"ping"}])", in(session));
@@ -266,7 +266,7 @@ TEST_F(Endpoint, TakesBatchesWhereTheRevisionHasThem) {
   EXPECT_EQ(post(R"([{"jsonrpc":"2.0","method":"notifications/initialized"}])", in(session))->status, 202);
 }
 
-TEST_F(Endpoint, EndsASessionWhenTold) {
+TEST_F(Endpoint, EndsASessionOnDelete) {
   const std::string session = open();
   const auto stream = get(session);
   EXPECT_EQ(incoming(http_request("DELETE", in(session)))->status, 204);
@@ -276,7 +276,7 @@ TEST_F(Endpoint, EndsASessionWhenTold) {
   EXPECT_EQ(incoming(http_request("DELETE", in(session)))->status, 404);
 }
 
-TEST_F(Endpoint, EndsASessionThatLiesIdle) {
+TEST_F(Endpoint, EndsAnIdleSession) {
   const std::string idle = open(), streaming = open();
   const auto stream = get(streaming);
   scheduler.advance_ms(limits::kSessionIdleMs / 2);
@@ -288,7 +288,7 @@ TEST_F(Endpoint, EndsASessionThatLiesIdle) {
   EXPECT_EQ(post(call(1, "echo"), in(streaming))->status, 200);
 }
 
-TEST_F(Endpoint, KeepsSessionsOfDifferentPeopleApart) {
+TEST_F(Endpoint, SeparatesSessionsOfDifferentPrincipals) {
   const std::string session = open("2025-11-25", "ada");
   EXPECT_EQ(post(call(1, "echo"), in(session), "ada")->status, 200);
   EXPECT_EQ(post(call(1, "echo"), in(session), "bob")->status, 404);
@@ -296,21 +296,21 @@ TEST_F(Endpoint, KeepsSessionsOfDifferentPeopleApart) {
   EXPECT_EQ(incoming(http_request("DELETE", in(session)), "bob")->status, 404);
 }
 
-TEST_F(Endpoint, TakesUpSessionsOfAnEarlierProcess) {
+TEST_F(Endpoint, RestoresSessionsOfAnEarlierProcess) {
   const std::string session = open("2025-06-18", "ada"), other = open();
   start("key");
   EXPECT_EQ(post(call(1, "echo"), in(session), "bob")->status, 404);
   EXPECT_EQ(text_of(post(call(1, "echo", R"({"text":"again"})"), in(session), "ada")->json()), "again");
   EXPECT_EQ(events_of(post(call(2, "noisy"), in(session), "ada")->body).size(), 3u) << "the revision is known";
   EXPECT_EQ(incoming(http_request("DELETE", in(session)), "ada")->status, 204);
-  EXPECT_EQ(post(call(3, "echo"), in(session), "ada")->status, 404) << "ended here, so not taken up again";
+  EXPECT_EQ(post(call(3, "echo"), in(session), "ada")->status, 404) << "ended here, so not restored again";
   clock.sleep_ms(limits::kSessionLifeMs + 1);
   EXPECT_EQ(post(call(1, "echo"), in(other))->status, 404) << "too old";
   start("another key");
   EXPECT_EQ(post(call(1, "echo"), in(session), "ada")->status, 404);
 }
 
-TEST_F(Endpoint, TellsACallerOfAnEarlierProcessThatItsCallIsLost) {
+TEST_F(Endpoint, ReportsALostCallToACallerOfAnEarlierProcess) {
   const std::string session = open();
   const auto answer = post(call(7, "ask"), in(session));
   const std::string seen = events_of(answer->body)[0].id;
@@ -318,12 +318,12 @@ TEST_F(Endpoint, TellsACallerOfAnEarlierProcessThatItsCallIsLost) {
   const auto again = get(session, seen);
   EXPECT_EQ(again->status, 200);
   EXPECT_TRUE(again->is_ended);
-  const Value told = events_of(again->body).back().json();
-  EXPECT_EQ(told["id"], Value(7));
-  EXPECT_TRUE(told.find("error") != nullptr) << again->body;
+  const Value response = events_of(again->body).back().json();
+  EXPECT_EQ(response["id"], Value(7));
+  EXPECT_TRUE(response.find("error") != nullptr) << again->body;
 }
 
-TEST_F(Endpoint, MakesRoomForNewSessionsByEndingTheQuietest) {
+TEST_F(Endpoint, EndsTheLongestIdleSessionToMakeRoom) {
   const std::string first = open(), second = open();
   scheduler.advance_ms(10'000);
   post(call(1, "echo"), in(first));
@@ -364,12 +364,12 @@ TEST_F(Endpoint, AnswersStatelessRequestsOneByOne) {
   EXPECT_EQ(text_of(events[2].json()), "done");
 }
 
-TEST_F(Endpoint, TellsStatelessFaultsByTheStatusToo) {
+TEST_F(Endpoint, ReportsStatelessErrorsByStatusToo) {
   const auto answer = [&](const std::string& body, net::Headers headers) {
     const auto exchange = post(body, std::move(headers));
-    const Value told = exchange->json();
-    const Value& code = told["error"]["code"];
-    EXPECT_EQ(told["id"], Value(9)) << exchange->body;
+    const Value response = exchange->json();
+    const Value& code = response["error"]["code"];
+    EXPECT_EQ(response["id"], Value(9)) << exchange->body;
     return std::pair(exchange->status, code.is_integer() ? code.as_integer() : 0);
   };
   using Told = std::pair<int, std::int64_t>;
@@ -384,7 +384,7 @@ TEST_F(Endpoint, TellsStatelessFaultsByTheStatusToo) {
             Told(200, -32602));
 }
 
-TEST_F(Endpoint, TakesStatelessNotificationsAndNothingElse) {
+TEST_F(Endpoint, AcceptsStatelessNotificationsAndNothingElse) {
   const net::Headers headers = {{"MCP-Protocol-Version", "2026-07-28"}};
   EXPECT_EQ(post(R"({"jsonrpc":"2.0","method":"notifications/cancelled","params":{}})", headers)->status, 202);
   EXPECT_EQ(post(R"({"jsonrpc":"2.0","id":1,"result":{}})", headers)->status, 400);
@@ -392,7 +392,7 @@ TEST_F(Endpoint, TakesStatelessNotificationsAndNothingElse) {
   EXPECT_EQ(incoming(http_request("GET", headers))->status, 405);
 }
 
-TEST_F(Endpoint, HoldsListenersUntilTheyLeaveOrItStops) {
+TEST_F(Endpoint, KeepsListenersUntilTheyDisconnectOrItStops) {
   const std::string body = stateless("subscriptions/listen", R"("notifications":{"toolsListChanged":true},)");
   const auto one = post(body, saying("subscriptions/listen")), two = post(body, saying("subscriptions/listen"));
   EXPECT_EQ(one->header("Content-Type"), "text/event-stream") << one->body;
@@ -409,7 +409,7 @@ TEST_F(Endpoint, HoldsListenersUntilTheyLeaveOrItStops) {
   EXPECT_EQ(post(body, saying("subscriptions/listen"))->status, 503);
 }
 
-TEST_F(Endpoint, BoundsItsListeners) {
+TEST_F(Endpoint, LimitsListeners) {
   const std::string body = stateless("subscriptions/listen", R"("notifications":{"toolsListChanged":true},)");
   std::vector<FakeExchangePtr> all;
   for (std::size_t i = 0; i < limits::kListeners; ++i) all.push_back(post(body, saying("subscriptions/listen")));
@@ -420,7 +420,7 @@ TEST_F(Endpoint, BoundsItsListeners) {
   EXPECT_EQ(get(open())->status, 200);
 }
 
-TEST_F(Endpoint, AnswersRunningCallsBeforeItStops) {
+TEST_F(Endpoint, FinishesRunningCallsBeforeItStops) {
   const std::string session = open();
   const auto general = get(session);
   const auto asked = post(call(1, "ask"), in(session));

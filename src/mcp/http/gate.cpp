@@ -8,7 +8,7 @@
 namespace sb::mcp {
 namespace {
 
-// `name`, `name:80`, `[::1]:80` without the port; nothing when what follows is no port.
+// Removes the port from `name`, `name:80`, `[::1]:80`; nothing if what follows is not a port.
 std::optional<std::string_view> without_port(std::string_view host) {
   const auto bracket = host.starts_with('[') ? host.find(']') : 0;
   if (bracket == std::string_view::npos) return std::nullopt;
@@ -50,7 +50,7 @@ HttpGate::HttpGate(bool is_loopback, const std::string& address, const std::vect
     : is_loopback_(is_loopback), bearer_(std::move(bearer)) {
   names_.insert(bracketed(address));
   for (const std::string& host : hosts) names_.insert(bracketed(host));
-  // Also beyond loopback: somebody on this machine calls it so, and no page can take these names.
+  // Also beyond loopback: a user on this machine uses these names, and no web page can claim them.
   names_.insert({"localhost", "127.0.0.1", "[::1]"});
 }
 
@@ -64,7 +64,7 @@ bool HttpGate::is_own_origin(std::string_view origin) const {
   for (const std::string_view scheme : {"http://", "https://"}) {
     if (text.starts_with(scheme)) return is_own_name(std::string_view(text).substr(scheme.size()));
   }
-  return false;  // "null" too: a sandboxed page, a file
+  return false;  // also "null": a sandboxed page or a file
 }
 
 std::optional<net::HttpResponse> HttpGate::check_site(const net::HttpRequest& request) const {
@@ -72,25 +72,25 @@ std::optional<net::HttpResponse> HttpGate::check_site(const net::HttpRequest& re
   const std::string_view host = *request.header("Host");
   const auto name = without_port(host);
   if (!is_own_name(host) && !(!is_loopback_ && name && is_in_digits(*name))) {
-    return refusal(403, "This server does not go by that Host; start it with --host NAME to allow one more");
+    return refusal(403, "Host not allowed; start the server with --host NAME to allow it");
   }
-  if (request.count("Origin") > 1) return refusal(400, "The request has several Origin headers");
+  if (request.count("Origin") > 1) return refusal(400, "The request has multiple Origin headers");
   const auto origin = request.header("Origin");
-  if (origin && !is_own_origin(*origin)) return refusal(403, "Pages of that Origin may not call this server");
+  if (origin && !is_own_origin(*origin)) return refusal(403, "Origin not allowed");
   return std::nullopt;
 }
 
 std::variant<std::string, net::HttpResponse> HttpGate::check_token(const net::HttpRequest& request) const {
   const std::size_t count = request.count("Authorization");
-  if (count > 1) return refusal(400, "The request has several Authorization headers");
+  if (count > 1) return refusal(400, "The request has multiple Authorization headers");
   if (count == 0 && is_loopback_) return std::string("local");
-  // On loopback without tokens one is not asked for, and one that is brought cannot be wrong.
+  // On loopback without tokens, none is required, and one that is sent cannot be wrong.
   if (is_loopback_ && !bearer_) return std::string("local");
   const auto token = bearer_token(request);
   const auto principal = token && bearer_ ? bearer_(*token) : std::nullopt;
   if (principal) return *principal;
   const bool is_missing = count == 0;
-  return refusal(401, is_missing ? "A bearer token is needed" : "The bearer token is not one of this server's",
+  return refusal(401, is_missing ? "A bearer token is required" : "Invalid bearer token",
                  {{"WWW-Authenticate",
                    is_missing ? R"(Bearer realm="signalbox")" : R"(Bearer realm="signalbox", error="invalid_token")"}});
 }

@@ -1,9 +1,9 @@
-// Who may come in, before anything else is looked at. Pure.
+// Access control, before anything else is looked at. Pure.
 //
-// A page in somebody's browser can reach a server on loopback under a name of its own (DNS rebinding); what it cannot
-// do is send another Host or hide its Origin. So the Host must be a name of this server, on any port (ports are
-// forwarded), and an Origin, where there is one, a page of such a name. Beyond loopback everybody needs a token, and
-// the Host may be any address in digits, which no name leads to: a server bound to all of a machine's cannot list them.
+// A web page in a browser can reach a server on loopback under its own name (DNS rebinding), but it cannot send another
+// Host or hide its Origin. So the Host must be a name of this server, on any port (ports may be forwarded), and the
+// Origin, if there is one, must have such a name too. Beyond loopback every client needs a token, and the Host may be
+// any numeric address, which no DNS name can imitate: a server bound to all addresses of a machine cannot list them.
 #pragma once
 
 #include <functional>
@@ -17,7 +17,7 @@
 
 namespace sb::mcp {
 
-// The token of `Authorization: Bearer …`; nothing when there is none or it is of another scheme.
+// The token of `Authorization: Bearer …`; nothing if there is none or the scheme is different.
 std::optional<std::string> bearer_token(const net::HttpRequest& request);
 
 class HttpGate {
@@ -25,11 +25,11 @@ class HttpGate {
   using Bearer = std::function<std::optional<std::string>(std::string_view token)>;
   HttpGate(bool is_loopback, const std::string& address, const std::vector<std::string>& hosts, Bearer bearer);
 
-  // A refusal, or nothing.
+  // An error response, or nothing.
   std::optional<net::HttpResponse> check_site(const net::HttpRequest& request) const;
-  // The principal, or a refusal.
+  // The principal, or an error response.
   std::variant<std::string, net::HttpResponse> check_token(const net::HttpRequest& request) const;
-  // For answers to a page of an allowed origin, whose request has passed check_site().
+  // For responses to a page of an allowed origin, whose request has passed check_site().
   net::Headers cors_headers(const net::HttpRequest& request) const;
   bool is_preflight(const net::HttpRequest& request) const;
   net::HttpResponse preflight_response(const net::HttpRequest& request) const;

@@ -16,21 +16,21 @@ int site_status(const HttpGate& gate, net::Headers headers) {
   return refused ? refused->status : 200;
 }
 
-// The principal, or the status of the refusal.
+// The principal, or the status of the error.
 std::string visitor(const HttpGate& gate, net::Headers headers) {
   const auto found = gate.check_token(http_request("POST", std::move(headers)));
   if (const auto* refused = std::get_if<net::HttpResponse>(&found)) return std::to_string(refused->status);
   return std::get<std::string>(found);
 }
 
-TEST(Gate, KnowsLoopbackByItsNamesOnAnyPort) {
+TEST(Gate, AcceptsLoopbackNamesOnAnyPort) {
   const HttpGate gate(true, "127.0.0.1", {}, {});
   for (const char* host : {"localhost", "LocalHost:3917", "127.0.0.1", "127.0.0.1:1", "[::1]", "[::1]:80"}) {
     EXPECT_EQ(site_status(gate, {{"Host", host}}), 200) << host;
   }
 }
 
-TEST(Gate, RefusesOtherHosts) {
+TEST(Gate, RejectsOtherHosts) {
   const HttpGate gate(true, "127.0.0.1", {}, {});
   for (const char* host : {"evil.example.com", "localhost.evil.example", "evil.example:3917", "", "localhost:", "[::1",
                            "localhost:80:80", "localhost:x", "127.0.0.1.nip.io", "localhost@evil", "[::1]x"}) {
@@ -38,13 +38,13 @@ TEST(Gate, RefusesOtherHosts) {
   }
 }
 
-TEST(Gate, WantsExactlyOneHost) {
+TEST(Gate, RequiresExactlyOneHost) {
   const HttpGate gate(true, "127.0.0.1", {}, {});
   EXPECT_EQ(site_status(gate, {}), 400);
   EXPECT_EQ(site_status(gate, {{"Host", "localhost"}, {"host", "localhost"}}), 400);
 }
 
-TEST(Gate, TakesFurtherNames) {
+TEST(Gate, AcceptsConfiguredNames) {
   const HttpGate gate(false, "192.0.2.7", {"box.example", "fd00::1"}, only_secret);
   for (const char* host : {"192.0.2.7:3917", "BOX.example", "[fd00::1]:3917", "localhost"}) {
     EXPECT_EQ(site_status(gate, {{"Host", host}}), 200) << host;
@@ -52,13 +52,13 @@ TEST(Gate, TakesFurtherNames) {
   EXPECT_EQ(site_status(gate, {{"Host", "other.example"}}), 403);
 }
 
-TEST(Gate, TakesAnyAddressInDigitsBeyondLoopback) {
+TEST(Gate, AcceptsAnyNumericAddressBeyondLoopback) {
   const HttpGate beyond(false, "0.0.0.0", {}, only_secret), here(true, "127.0.0.1", {}, {});
   for (const char* host : {"192.0.2.8", "192.0.2.8:3917", "[fd00::2]:3917"}) {
     EXPECT_EQ(site_status(beyond, {{"Host", host}}), 200) << host;
     EXPECT_EQ(site_status(here, {{"Host", host}}), 403) << host;
     const std::string origin = std::string("http://") + host;
-    EXPECT_EQ(site_status(beyond, {{"Host", host}, {"Origin", origin}}), 403) << "a page may be anybody's";
+    EXPECT_EQ(site_status(beyond, {{"Host", host}, {"Origin", origin}}), 403) << "the page may belong to anyone";
   }
   for (const char* host : {"192.0.2.example", "1.2.3", "[evil]", "[]"}) {
     EXPECT_EQ(site_status(beyond, {{"Host", host}}), 403) << host;
@@ -78,7 +78,7 @@ TEST(Gate, ChecksTheOrigin) {
             400);
 }
 
-TEST(Gate, AsksForNoTokenOnLoopback) {
+TEST(Gate, RequiresNoTokenOnLoopback) {
   const HttpGate gate(true, "127.0.0.1", {}, only_secret);
   EXPECT_EQ(visitor(gate, {}), "local");
   EXPECT_EQ(visitor(gate, {{"Authorization", "Bearer secret"}}), "ada");
@@ -86,7 +86,7 @@ TEST(Gate, AsksForNoTokenOnLoopback) {
   EXPECT_EQ(visitor(HttpGate(true, "127.0.0.1", {}, {}), {{"Authorization", "Bearer wrong"}}), "local");
 }
 
-TEST(Gate, DemandsATokenBeyondLoopback) {
+TEST(Gate, RequiresATokenBeyondLoopback) {
   const HttpGate gate(false, "0.0.0.0", {}, only_secret);
   EXPECT_EQ(visitor(gate, {}), "401");
   EXPECT_EQ(visitor(gate, {{"Authorization", "bearer  secret "}}), "ada");
@@ -98,7 +98,7 @@ TEST(Gate, DemandsATokenBeyondLoopback) {
   EXPECT_EQ(std::get<net::HttpResponse>(found).headers.front().first, "WWW-Authenticate");
 }
 
-TEST(Gate, TellsBrowsersNothingWithoutAnOrigin) {
+TEST(Gate, SendsNoCorsHeadersWithoutAnOrigin) {
   const HttpGate gate(true, "127.0.0.1", {}, {});
   EXPECT_TRUE(gate.cors_headers(http_request("POST")).empty());
   const auto request = http_request("OPTIONS", {{"Origin", "http://localhost:1"},

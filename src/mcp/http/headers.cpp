@@ -27,7 +27,7 @@ void find_param_headers(const Value& schema, std::vector<std::string>& path, std
   }
 }
 
-// Standard base64 with its padding, as the header's wrapper has it.
+// Standard base64 with padding, as used in the header's wrapper.
 std::optional<std::string> from_base64(std::string_view text) {
   if (text.size() % 4 != 0) return std::nullopt;
   std::string url(text);
@@ -51,14 +51,14 @@ net::RpcError mismatch(std::string message) {
   return {.code = code::kHeaderMismatch, .message = std::move(message)};
 }
 
-// The header and what it must say.
+// A header and its required value.
 std::optional<net::RpcError> header_fault(const net::HttpRequest& request, const std::string& name,
                                           std::string_view wanted) {
-  if (request.count(name) > 1) return mismatch(fmt::format("There are several {} headers", name));
+  if (request.count(name) > 1) return mismatch(fmt::format("Multiple {} headers", name));
   const auto header = trimmed_header(request, name);
   if (!header) return mismatch(fmt::format("The {} header is missing; the body says \"{}\"", name, wanted));
   const auto value = decoded(*header);
-  if (!value) return mismatch(fmt::format("The {} header is no valid base64", name));
+  if (!value) return mismatch(fmt::format("The {} header is not valid base64", name));
   if (*value == wanted) return std::nullopt;
   return mismatch(fmt::format("The {} header and the body do not agree", name));
 }
@@ -88,7 +88,7 @@ std::optional<net::RpcError> param_fault(const net::HttpRequest& request, const 
     if (request.count(name) == 0) return std::nullopt;
     return mismatch(fmt::format("The {} header repeats an argument that the body does not have", name));
   }
-  // Of a wrong kind: the tool's own check tells that better.
+  // Of the wrong kind: the tool's own check reports that better.
   if (argument->is_object() || argument->is_array()) return std::nullopt;
   if (argument->is_string()) return header_fault(request, name, argument->as_string());
   if (argument->is_bool()) return header_fault(request, name, argument->as_bool() ? "true" : "false");
@@ -163,7 +163,7 @@ bool is_of_stateless_era(const net::HttpRequest& request, const net::RpcMessage&
 std::optional<net::RpcError> stateless_fault(const net::HttpRequest& request, const net::RpcRequest& message,
                                              const ParamHeaders& param_headers) {
   if (auto fault = meta_fault(message)) return fault;
-  // A copy: the message becomes an RpcMessage for as long as it is asked.
+  // A copy: the message becomes an RpcMessage for the check.
   const std::string version = claimed_version(message)->as_string();
   if (auto fault = header_fault(request, "MCP-Protocol-Version", version)) return fault;
   if (!revision_of(version)) return std::nullopt;

@@ -30,7 +30,7 @@ const ParamHeaders& rules() {
   return all;
 }
 
-// 0 when nothing is wrong, else the code.
+// 0 if nothing is wrong, otherwise the code.
 int fault_with(net::Headers more, const net::RpcRequest& message) {
   net::Headers headers = {{"MCP-Protocol-Version", kVersion}, {"Mcp-Method", message.method}};
   headers.insert(headers.end(), more.begin(), more.end());
@@ -38,7 +38,7 @@ int fault_with(net::Headers more, const net::RpcRequest& message) {
   return fault ? fault->code : 0;
 }
 
-TEST(StatelessHeaders, MustSayWhatTheBodySays) {
+TEST(StatelessHeaders, MustMatchTheBody) {
   const net::RpcRequest list{.id = 1, .method = "tools/list", .params = Value::object({{"_meta", meta()}})};
   const auto code = [&](net::Headers headers) {
     const auto fault = stateless_fault(http_request("POST", std::move(headers)), list, {});
@@ -77,7 +77,7 @@ TEST(StatelessHeaders, RepeatMarkedArguments) {
   EXPECT_EQ(fault_with({{"Mcp-Name", "pick"}, {"Mcp-Param-Region", "=?base64?SGVsbG8="}}, literal), 0);
 }
 
-TEST(StatelessHeaders, CompareNumbersAndBooleansAsSuch) {
+TEST(StatelessHeaders, CompareNumbersAndBooleansByValue) {
   const net::RpcRequest numbers = call(Value::object({{"count", 3}, {"deep", Value::object({{"on", true}})}}));
   const auto code = [&](const char* count, const char* on) {
     return fault_with({{"Mcp-Name", "pick"}, {"Mcp-Param-Count", count}, {"Mcp-Param-On", on}}, numbers);
@@ -89,7 +89,7 @@ TEST(StatelessHeaders, CompareNumbersAndBooleansAsSuch) {
   EXPECT_EQ(code("3", "True"), -32020);
 }
 
-TEST(StatelessHeaders, WantAWholeMeta) {
+TEST(StatelessHeaders, RequireACompleteMeta) {
   const auto code = [](const char* params) {
     const net::RpcRequest message{.id = 1, .method = "server/discover", .params = parse_json(params).value()};
     return fault_with({}, message);
@@ -106,7 +106,7 @@ TEST(StatelessHeaders, WantAWholeMeta) {
             0);
 }
 
-TEST(Accept, IsReadWithLenience) {
+TEST(Accept, IsParsedLeniently) {
   const auto takes = [](net::Headers headers) {
     return accepts(http_request("POST", std::move(headers)), "text/event-stream");
   };

@@ -21,7 +21,7 @@ struct HttpServer::Parts : std::enable_shared_from_this<Parts> {
                  [this](net::HttpRequest request, net::ExchangePtr exchange) {
                    handle(std::move(request), std::move(exchange));
                  }) {}
-  // What still works uses the rest.
+  // Declared last: running work uses the members above.
   ~Parts() { workers.reset(); }
 
   Status open();
@@ -41,9 +41,8 @@ struct HttpServer::Parts : std::enable_shared_from_this<Parts> {
 
 Status HttpServer::Parts::open() {
   if (!listener.is_loopback() && !options.bearer) {
-    return fail(
-        ErrorCode::kForbidden,
-        fmt::format("{} is not a loopback address, and there are no tokens to let people in by", options.address));
+    return fail(ErrorCode::kForbidden,
+                fmt::format("{} is not a loopback address, and no tokens are configured", options.address));
   }
   SB_TRY(listener.open());
   gate.emplace(listener.is_loopback(), options.address, options.hosts, options.bearer);
@@ -67,13 +66,13 @@ void HttpServer::Parts::handle(net::HttpRequest request, net::ExchangePtr exchan
   if (request.path == options.path) {
     if (options.needs_token && std::get<std::string>(visitor) == "local") {
       headers.emplace_back("WWW-Authenticate", R"(Bearer realm="signalbox")");
-      return exchange->respond(refusal(401, "A bearer token is needed", std::move(headers)));
+      return exchange->respond(refusal(401, "A bearer token is required", std::move(headers)));
     }
     return endpoint->handle(std::move(request), std::move(exchange), std::get<std::string>(visitor),
                             std::move(headers));
   }
   if (options.fallback) return options.fallback(std::move(request), std::move(exchange));
-  exchange->respond(refusal(404, "There is nothing at this path", std::move(headers)));
+  exchange->respond(refusal(404, "Not found", std::move(headers)));
 }
 
 HttpServer::HttpServer(net::EventLoop& loop, ServerParts parts, HttpOptions options)

@@ -1,4 +1,4 @@
-// The whole of it on real sockets. What needs a clock or a limit is tested in endpoint_test.cpp.
+// The whole server on real sockets. endpoint_test.cpp tests what needs a clock or a limit.
 #include "mcp/http/http_server.hpp"
 
 #include <fmt/format.h>
@@ -98,7 +98,7 @@ bool holds_soon(Condition condition) {
   return condition();
 }
 
-TEST(HttpServer, LeadsASessionOverOneConnection) {
+TEST(HttpServer, RunsASessionOverOneConnection) {
   Server server;
   ASSERT_TRUE(server.opened);
   TestClient client(server.port);
@@ -118,7 +118,7 @@ TEST(HttpServer, LeadsASessionOverOneConnection) {
   EXPECT_EQ(ask(client, request("POST", in, R"({"jsonrpc":"2.0","id":2,"method":"ping"})")).status, 404);
 }
 
-TEST(HttpServer, LetsOnlyItsOwnNamesIn) {
+TEST(HttpServer, AcceptsOnlyItsOwnNames) {
   Server server({.hosts = {"box.example"}});
   const auto status = [&](const std::string& headers) {
     return ask(server.port, request("POST", headers, kInitialize)).status;
@@ -144,7 +144,7 @@ TEST(HttpServer, DoesNotListenBeyondLoopbackWithoutTokens) {
   EXPECT_EQ(server.opened.error().code, ErrorCode::kForbidden);
 }
 
-TEST(HttpServer, WantsATokenBeyondLoopback) {
+TEST(HttpServer, RequiresATokenBeyondLoopback) {
   Server server({.address = "0.0.0.0", .bearer = [](std::string_view token) {
                    return token == "secret" ? std::optional<std::string>("ada") : std::nullopt;
                  }});
@@ -157,7 +157,7 @@ TEST(HttpServer, WantsATokenBeyondLoopback) {
   EXPECT_EQ(ask(server.port, request("GET", "Host: localhost\r\n", {}, "/other")).status, 401);
 }
 
-TEST(HttpServer, TellsItsNameAndHandsOtherPathsOn) {
+TEST(HttpServer, ReportsItsNameAndForwardsOtherPaths) {
   Server server({.fallback = [](net::HttpRequest given, net::ExchangePtr exchange) {
     exchange->respond({.status = 200, .headers = {}, .body = "at " + given.path});
   }});
@@ -168,7 +168,7 @@ TEST(HttpServer, TellsItsNameAndHandsOtherPathsOn) {
   EXPECT_EQ(ask(plain.port, request("POST", "Host: localhost\r\n", {}, "/hook")).status, 404);
 }
 
-TEST(HttpServer, CancelsAStatelessCallWhoseClientLeaves) {
+TEST(HttpServer, CancelsAStatelessCallWhenItsClientDisconnects) {
   Server server;
   TestClient client(server.port);
   client.put(stateless_call("wait"));
@@ -177,7 +177,7 @@ TEST(HttpServer, CancelsAStatelessCallWhoseClientLeaves) {
   EXPECT_TRUE(holds_soon([&] { return server.record->cancelled == 1; }));
 }
 
-TEST(HttpServer, AnswersWhatRunsBeforeItStops) {
+TEST(HttpServer, FinishesRunningCallsBeforeItStops) {
   Server server;
   TestClient client(server.port), idle(server.port), listener(server.port);
   const std::string session = header_of(ask(listener, request("POST", kPost, kInitialize)), "Mcp-Session-Id");
@@ -185,7 +185,7 @@ TEST(HttpServer, AnswersWhatRunsBeforeItStops) {
   client.put(stateless_call("wait"));
   ASSERT_TRUE(holds_soon([&] { return server.record->waiting == 1; }));
   server.begin_closing();
-  EXPECT_EQ(listener.answer().status, 200) << "a stream that ends, not one that breaks off";
+  EXPECT_EQ(listener.answer().status, 200) << "a stream that ends, not one that is cut off";
   server.record->may_go_on = true;
   const TestResponse answer = client.answer();
   EXPECT_EQ(answer.status, 200);
@@ -194,7 +194,7 @@ TEST(HttpServer, AnswersWhatRunsBeforeItStops) {
   EXPECT_EQ(server.record->cancelled, 0);
 }
 
-TEST(HttpServer, AnswersManyAtOnce) {
+TEST(HttpServer, ServesManyClientsConcurrently) {
   Server server;
   std::vector<std::thread> clients;
   std::atomic<int> answered = 0;

@@ -7,7 +7,7 @@
 namespace sb::mcp {
 namespace {
 
-// Where the stateless era wants the outcome told by the status as well.
+// The HTTP status for outcomes that the stateless era also reports by status.
 int status_of(const Value& response) {
   const Value* error = response.find("error");
   const Value* number = error == nullptr ? nullptr : error->find("code");
@@ -29,7 +29,7 @@ int status_of(const Value& response) {
 net::Headers event_stream_headers(net::Headers more) {
   more.emplace_back("Content-Type", "text/event-stream");
   more.emplace_back("Cache-Control", "no-cache, no-transform");
-  // Proxies that gather answers would hold events back.
+  // Proxies that buffer responses would delay events.
   more.emplace_back("X-Accel-Buffering", "no");
   return more;
 }
@@ -62,7 +62,7 @@ void EventStream::hold(net::ExchangePtr exchange, net::Headers headers) {
   exchange_->on_disconnect([weak = weak_from_this(), which = exchange_.get()] {
     const auto self = weak.lock();
     if (!self || self->exchange_.get() != which) return;
-    // One that has only stopped sending may still take a plain answer.
+    // A client that has only stopped sending may still read a plain response.
     if (self->is_streaming_) self->exchange_ = nullptr;
     self->is_gone_ = true;
   });
@@ -106,7 +106,7 @@ void EventStream::begin_events(std::uint64_t behind) {
 
 void EventStream::send(const Value& message) {
   if (is_finished_) return;
-  // A client that left before it saw an id has nothing to come back with.
+  // A client that disconnected before it saw an id cannot reconnect to the stream.
   if (!is_streaming_ && (!exchange_ || is_gone_)) return;
   if (!is_streaming_) begin_events(next_.number);
   add(message, false);
@@ -121,7 +121,7 @@ void EventStream::finish(const Value& response) {
       std::exchange(exchange_, nullptr)->respond(json_response(200, response, std::exchange(headers_, {})));
     return;
   }
-  // A batch's responses go one by one: as events each is a message.
+  // The responses of a batch are sent one by one: as events, each is a message.
   if (response.is_array()) {
     for (const Value& one : response.items()) add(one, true);
   } else {
@@ -141,7 +141,7 @@ void EventStream::close_stream() {
 void EventStream::end() {
   is_finished_ = true;
   stop_timer();
-  // Without an id in it nobody comes back for what will never be.
+  // Without an id, so that no client reconnects for events that will never come.
   if (exchange_ && !is_streaming_) exchange_->begin(200, event_stream_headers(std::exchange(headers_, {})));
   end_connection();
 }

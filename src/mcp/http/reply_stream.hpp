@@ -1,8 +1,9 @@
-// The answer to one POST, or the stream of a GET: JSON where one message is all there is, else server-sent events.
+// The response to one POST, or the stream of a GET: JSON if it is a single message, otherwise server-sent events.
 //
-// EventStream is the sessions' era's. Its events are kept (within limits) and it outlives its connection: what is sent
-// meanwhile waits for the client to come back with the id of the last event it saw.
-// StatelessResponse is the stateless era's: no ids, nothing kept, and when the other side goes the call is cancelled.
+// EventStream is for the session era. Its events are kept (within limits) and it outlives its connection: events sent
+// meanwhile wait until the client reconnects with the id of the last event it saw.
+// StatelessResponse is for the stateless era: no ids, nothing kept, and if the client disconnects, the call is
+// cancelled.
 //
 // Threads: all on the loop's thread. Held by shared_ptr.
 #pragma once
@@ -24,7 +25,7 @@ struct BufferedBytes {
   std::size_t all = 0;
 };
 
-// What silence is counted in, moved on by the server: no clock that can jump, and no timer a stream.
+// Ticks for measuring silence, advanced by the server: no clock that can jump, and no timer per stream.
 struct Ticks {
   static constexpr std::int64_t kStepMs = 5'000;
   std::uint64_t now = 0;
@@ -34,7 +35,7 @@ struct Ticks {
   }
 };
 
-// Codes of what the transport itself refuses, as the protocol's own libraries number them.
+// Error codes of the transport itself, numbered as in the protocol's own libraries.
 inline constexpr int kTransportError = -32000;
 inline constexpr int kSessionNotFound = -32001;
 
@@ -43,12 +44,12 @@ net::HttpResponse refusal(int status, std::string message, net::Headers headers 
                           int code = kTransportError);
 
 class EventStream;
-// What a stream tells the session it belongs to.
+// What a stream reports to its session.
 class StreamOwner {
  public:
   virtual ~StreamOwner() = default;
-  virtual void on_streaming(std::shared_ptr<EventStream> stream) = 0;  // from now on a client may come back for it
-  virtual void on_kept() = 0;                                          // it keeps more than before
+  virtual void on_streaming(std::shared_ptr<EventStream> stream) = 0;  // from now on a client may reconnect to it
+  virtual void on_kept() = 0;                                          // it keeps more bytes than before
 };
 
 struct StreamContext {
@@ -59,23 +60,23 @@ struct StreamContext {
 
 class EventStream : public ReplyPath, public std::enable_shared_from_this<EventStream> {
  public:
-  // Events are counted on from `first`. `has_priming`: the client's revision knows events without data.
+  // Events are numbered from `first`. `has_priming`: the client's revision supports events without data.
   EventStream(StreamContext site, EventId first, bool has_priming, std::weak_ptr<StreamOwner> owner);
   ~EventStream() override;
 
-  // A POST: JSON if the response comes first and soon, events otherwise. The headers go with either.
+  // A POST: JSON if the response comes first and soon, otherwise events. The headers are used for both.
   void answer(net::ExchangePtr exchange, net::Headers headers);
-  // A GET: events at once, beginning with those kept behind `after` (nothing: with those never sent). A connection it
-  // still had is ended.
+  // A GET: events immediately, starting with those kept after `after` (nothing: with those never sent). Closes a
+  // previous connection.
   void attach(net::ExchangePtr exchange, std::optional<std::uint64_t> after, net::Headers headers);
 
   void send(const Value& message) override;
   void finish(const Value& response) override;
   void finish_silently() override { end(); }
-  // Ends the connection and goes on collecting; only where the client has an id to come back with.
+  // Closes the connection and continues to collect events; only if the client has an id to reconnect with.
   void close_stream() override;
 
-  // No more events, the connection ended.
+  // No more events; closes the connection.
   void end();
   void keep_alive();
 
@@ -83,12 +84,12 @@ class EventStream : public ReplyPath, public std::enable_shared_from_this<EventS
   bool is_attached() const { return exchange_ != nullptr; }
   bool is_finished() const { return is_finished_; }
   bool has_unsent() const;
-  // Finished, and a client that saw the event `after` has seen all.
+  // Finished, and a client that saw the event `after` has seen everything.
   bool has_nothing_after(std::uint64_t after) const { return is_finished_ && after >= next_.number; }
 
   std::size_t kept_bytes() const { return kept_bytes_; }
-  // One kept event less, the oldest that was sent before the oldest that was not; false when none is left (a response
-  // that was never sent counts only when `even_response`).
+  // Drops one kept event: the oldest sent one, otherwise the oldest unsent one; false if none is left (an unsent
+  // response is dropped only with `even_response`).
   bool drop_oldest(bool even_response);
 
  private:
@@ -124,7 +125,7 @@ class StatelessResponse : public ReplyPath, public std::enable_shared_from_this<
  public:
   StatelessResponse(StreamContext site, net::ExchangePtr exchange, net::Headers headers);
   ~StatelessResponse() override;
-  // Before anything is sent. `over` is called once: answered, or (true) the other side left before that.
+  // Before anything is sent. `over` is called once: answered, or (true) the client disconnected before that.
   void start(std::function<void(bool is_gone)> over);
 
   void send(const Value& message) override;

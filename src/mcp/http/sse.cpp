@@ -27,7 +27,7 @@ std::optional<std::uint64_t> parse_count(std::string_view text) {
 std::optional<Value> parse_request(std::string_view text) {
   const auto json = from_base64url(text);
   if (!json) return std::nullopt;
-  // Wrapped, because a document is an object or a list.
+  // Wrapped, because a document must be an object or a list.
   const auto list = parse_json(fmt::format("[{}]", *json), {.bytes = kEventIdBytes});
   if (!list || list->size() != 1) return std::nullopt;
   const Value& id = list->items().front();
@@ -45,7 +45,7 @@ std::string to_text(const EventId& id) {
 
 std::optional<EventId> parse_event_id(std::string_view text) {
   if (text.size() > kEventIdBytes) return std::nullopt;
-  // base64url has '-' of its own, so the request is all that is left.
+  // base64url itself contains '-', so the request is everything that is left.
   const auto parts = split(text, '-', 4);
   if (parts.size() < 3 || parts[0].empty()) return std::nullopt;
   const auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); };

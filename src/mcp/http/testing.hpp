@@ -1,5 +1,5 @@
-// For tests of the HTTP side: an exchange that keeps what it was answered, requests in a line, what a stream of events
-// says, and a service of a few tools.
+// For tests of the HTTP side: an exchange that records its response, one-line requests, parsed event streams, and a
+// service with a few tools.
 #pragma once
 
 #include <atomic>
@@ -42,7 +42,7 @@ class FakeExchange : public net::HttpExchange {
   }
   void on_disconnect(std::function<void()> gone) override { gone_ = std::move(gone); }
 
-  // The other side leaves.
+  // The client disconnects.
   void disconnect() {
     is_lost = true;
     if (const auto gone = std::exchange(gone_, nullptr)) gone();
@@ -110,7 +110,7 @@ class StubService : public Service {
   }
 
  private:
-  // Until it is cancelled or let go.
+  // Blocks until it is cancelled or released.
   HandlerResult wait(const Call& call) {
     ++record_->waiting;
     while (!*call.is_cancelled && !record_->may_go_on) std::this_thread::sleep_for(std::chrono::milliseconds(1));

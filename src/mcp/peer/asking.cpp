@@ -1,4 +1,4 @@
-// Questions to the client in the sessions' era: sent, waited for, given up, and answered late.
+// Questions to the client in the session era: sending, waiting, giving up, late answers.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,7 +12,7 @@ namespace sb::mcp {
 
 namespace {
 
-// A handler that is called for a late answer has nobody to talk to.
+// A handler called for a late answer cannot send anything.
 class SilentSink final : public CallSink {
  public:
   void progress(double, std::optional<double>, std::string) override {}
@@ -28,7 +28,7 @@ constexpr std::int64_t kLateAgainMs = 1'000;
 void Peer::Parts::ask_client(const RunningCallPtr& running_call, InputRequired ask) {
   RunningCall& asking = *running_call;
   if (++asking.rounds > limits::kAskRounds)
-    return finish(running_call, RpcError{net::rpc::kInternalError, "The server asked too often in one call"});
+    return finish(running_call, RpcError{net::rpc::kInternalError, "The server asked too many questions in one call"});
   for (const InputRequest& request : ask.requests) asking.call.inputs.erase(request.key);
   asking.ask = std::move(ask);
   if (!can_ask || !asking.reply || asking.has_waited_enough) return give_up(running_call, false);
@@ -44,7 +44,7 @@ void Peer::Parts::ask_client(const RunningCallPtr& running_call, InputRequired a
   if (asking.ask && asking.ask->is_moot) schedule_moot_check(running_call);
 }
 
-// 45 s for all rounds of a call together, from its first question on.
+// 45 s for all rounds of a call together, starting with its first question.
 void Peer::Parts::start_hold_timer(const RunningCallPtr& running_call) {
   if (running_call->hold_timer != 0) return;
   running_call->hold_timer =
@@ -72,7 +72,7 @@ void Peer::Parts::check_moot(const RunningCallPtr& running_call) {
     bool is_over = false;
     try {
       is_over = is_moot();
-    } catch (const std::exception&) {  // then the client's answer decides
+    } catch (const std::exception&) {  // then only the client's answer counts
     }
     net::Scheduler& scheduler = keep->parts_->shared.scheduler;
     scheduler.post([keep = std::move(keep), number, round, is_over] {
@@ -127,13 +127,13 @@ void Peer::Parts::run_late(const std::shared_ptr<LateCall>& late_call) {
     });
   };
   if (shared.workers.run(std::move(job))) return;
-  // A person took the trouble to answer: it is not lost for a busy moment.
+  // A person took the trouble to answer: do not lose it because the workers are busy.
   shared.scheduler.after(kLateAgainMs,
                          [keep = self.shared_from_this(), late_call] { keep->parts_->run_late(late_call); });
 }
 
-// The handler goes on without the answers that are missing. Questions that are kept may still be answered; others are
-// taken back from the client.
+// Calls the handler without the missing answers. Questions that are kept can still be answered; others are withdrawn
+// from the client.
 void Peer::Parts::give_up(const RunningCallPtr& running_call, bool keeps_questions) {
   RunningCall& waiting = *running_call;
   for (const InputRequest& request : waiting.ask->requests)
@@ -166,7 +166,7 @@ void Peer::Parts::send_cancelled(const RunningCallPtr& running_call) {
   if (!running_call->reply) return;
   for (const auto& [id, key] : running_call->open)
     running_call->reply->send(net::rpc_notification(
-        "notifications/cancelled", Value::object({{"requestId", id}, {"reason", "The call that asked is over"}})));
+        "notifications/cancelled", Value::object({{"requestId", id}, {"reason", "The call that asked has ended"}})));
 }
 
 void Peer::Parts::resume(const RunningCallPtr& running_call) {

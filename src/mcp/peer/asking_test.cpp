@@ -1,4 +1,4 @@
-// Questions inside calls: asked, given up after 45 s, answered late, taken back, and what clients get wrong about them.
+// Questions inside calls: asked, given up after 45 s, answered late, withdrawn, and mistakes of clients.
 #include <gtest/gtest.h>
 
 #include "mcp/limits.hpp"
@@ -7,7 +7,7 @@
 namespace sb::mcp {
 namespace {
 
-// A decision as the engine keeps one: whoever answers first is stored, and later calls find it there.
+// A decision as the engine stores one: the first answer is stored, and later calls find it there.
 struct Decision {
   std::optional<std::string> stored;
   int calls = 0;
@@ -32,7 +32,7 @@ struct Decision {
   }
 };
 
-TEST(PeerAsking, ParksAQuestionAfter45SecondsAndCountsALateAnswer) {
+TEST(PeerAsking, ParksAQuestionAfter45SecondsAndAcceptsALateAnswer) {
   PeerFixture talk;
   Decision decision;
   talk.script->tools["advance"] = decision.tool();
@@ -42,17 +42,17 @@ TEST(PeerAsking, ParksAQuestionAfter45SecondsAndCountsALateAnswer) {
   talk.wait_ms(limits::kHoldMs - 1);
   EXPECT_TRUE(talk.heard().empty());
   talk.wait_ms(1);
-  const Value parked = talk.one();  // and no notifications/cancelled: the dialog stays
+  const Value parked = talk.one();  // and no notifications/cancelled: the dialog stays open
   EXPECT_EQ(parked["id"], Value(1));
   EXPECT_EQ(text_of(parked), "awaiting_decision");
 
   talk.wait_ms(3'600'000);
   talk.say(accept(question["id"], "Ada"));
-  EXPECT_TRUE(talk.heard().empty()) << "the call has its response already";
+  EXPECT_TRUE(talk.heard().empty()) << "the call already has its response";
   EXPECT_EQ(decision.stored, "Ada");
   EXPECT_EQ(decision.late_calls, 1);
   talk.say(accept(question["id"], "Eve"));
-  EXPECT_EQ(decision.stored, "Ada") << "a second answer is nobody's";
+  EXPECT_EQ(decision.stored, "Ada") << "a second answer is ignored";
   EXPECT_EQ(text_of(talk.ask(talk.call(2, "advance"))), "decided: Ada");
 }
 
@@ -68,7 +68,7 @@ TEST(PeerAsking, ForgetsAQuestionAfterADay) {
   EXPECT_EQ(decision.stored, std::nullopt);
 }
 
-TEST(PeerAsking, KeepsSoManyLateQuestionsAndNoMore) {
+TEST(PeerAsking, LimitsLateQuestions) {
   PeerFixture talk;
   talk.checks_schema = false;
   int late = 0;
@@ -85,12 +85,12 @@ TEST(PeerAsking, KeepsSoManyLateQuestionsAndNoMore) {
     talk.heard();
   }
   talk.say(accept(questions[0], "x"));
-  EXPECT_EQ(late, 0) << "the oldest had to go";
+  EXPECT_EQ(late, 0) << "the oldest was dropped";
   talk.say(accept(questions[1], "x"));
   EXPECT_EQ(late, 1);
 }
 
-TEST(PeerAsking, Waits45SecondsForAllRoundsTogether) {
+TEST(PeerAsking, Waits45SecondsForAllRoundsInTotal) {
   PeerFixture talk;
   talk.script->tools["rounds"] = [](const Value&, Call& call) -> HandlerResult {
     for (const char* key : {"a", "b", "c"}) {
@@ -112,7 +112,7 @@ TEST(PeerAsking, Waits45SecondsForAllRoundsTogether) {
   EXPECT_EQ(text_of(talk.one()), "no b");
 }
 
-TEST(PeerAsking, AsksNothingNewOnceTheTimeIsOver) {
+TEST(PeerAsking, AsksNothingNewAfterTheTimeout) {
   PeerFixture talk;
   talk.script->tools["stubborn"] = [](const Value&, Call& call) -> HandlerResult {
     const std::string key = std::to_string(call.inputs.size());
@@ -126,7 +126,7 @@ TEST(PeerAsking, AsksNothingNewOnceTheTimeIsOver) {
   EXPECT_EQ(text_of(talk.one()), "enough");
 }
 
-TEST(PeerAsking, EndsACallThatAsksForEver) {
+TEST(PeerAsking, EndsACallThatAsksForever) {
   PeerFixture talk;
   talk.script->tools["again"] = [](const Value&, Call&) -> HandlerResult {
     return InputRequired{
@@ -140,10 +140,10 @@ TEST(PeerAsking, EndsACallThatAsksForEver) {
   EXPECT_EQ(message["error"]["code"], Value(-32603));
   talk.open();
   talk.heard();
-  EXPECT_EQ(talk.ask(talk.call(2, "again")).string_at("method"), "elicitation/create") << "and the peer goes on";
+  EXPECT_EQ(talk.ask(talk.call(2, "again")).string_at("method"), "elicitation/create") << "and the peer continues";
 }
 
-TEST(PeerAsking, TakesTheQuestionBackWhenItWasAnsweredElsewhere) {
+TEST(PeerAsking, WithdrawsTheQuestionWhenItIsAnsweredElsewhere) {
   PeerFixture talk;
   Decision decision;
   talk.script->tools["advance"] = decision.tool();
@@ -172,12 +172,12 @@ TEST(PeerAsking, ParksTheQuestionOfACancelledCall) {
   talk.say_line(R"({"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}})");
   const Value taken_back = talk.one();
   EXPECT_EQ(taken_back["params"]["requestId"], question["id"]);
-  EXPECT_EQ(decision.calls, 2) << "the handler hears that nobody answers";
+  EXPECT_EQ(decision.calls, 2) << "the handler learns that there is no answer";
   EXPECT_EQ(talk.peer->running(), 0u);
   EXPECT_EQ(talk.silent_ends, 1u);
 }
 
-TEST(PeerAsking, GivesAnErrorOfTheClientToTheHandler) {
+TEST(PeerAsking, PassesAClientErrorToTheHandler) {
   PeerFixture talk;
   talk.script->tools["ask"] = [](const Value&, Call& call) -> HandlerResult {
     const Input* input = call.input("a");
@@ -192,7 +192,7 @@ TEST(PeerAsking, GivesAnErrorOfTheClientToTheHandler) {
   EXPECT_EQ(text_of(talk.ask(net::rpc_error(question["id"], {-32601, "no dialogs here"}))), "no dialogs here");
 }
 
-TEST(PeerAsking, AsksSeveralThingsAtOnceAndWaitsForAll) {
+TEST(PeerAsking, AsksSeveralQuestionsAndWaitsForAll) {
   PeerFixture talk;
   std::string late;
   talk.script->tools["ask"] = [&](const Value&, Call& call) -> HandlerResult {
@@ -218,12 +218,12 @@ TEST(PeerAsking, AsksSeveralThingsAtOnceAndWaitsForAll) {
   questions = talk.heard();
   talk.say(net::rpc_result(questions[1]["id"], json(R"({"roots":[]})")));
   talk.wait_ms(limits::kHoldMs);
-  EXPECT_EQ(text_of(talk.one()), "a-r+") << "what came in time is kept";
+  EXPECT_EQ(text_of(talk.one()), "a-r+") << "answers that arrived in time are kept";
   talk.say(accept(questions[0]["id"], "x"));
-  EXPECT_EQ(late, "a+r+") << "also for the late answer";
+  EXPECT_EQ(late, "a+r+") << "and are there for the late answer";
 }
 
-TEST(PeerAsking, TellsTheHandlerWhatTheClientCannotBeAsked) {
+TEST(PeerAsking, ReportsUnsupportedQuestionsToTheHandler) {
   for (const bool is_new : {false, true}) {
     PeerFixture talk;
     talk.script->tools["ask"] = [](const Value&, Call& call) -> HandlerResult {
@@ -244,7 +244,7 @@ TEST(PeerAsking, TellsTheHandlerWhatTheClientCannotBeAsked) {
   }
 }
 
-TEST(PeerAsking, AsksOnlyWhatAStatelessClientDeclared) {
+TEST(PeerAsking, AsksAStatelessClientOnlyWhatItDeclared) {
   PeerFixture talk;
   talk.script->tools["ask"] = [](const Value&, Call& call) -> HandlerResult {
     std::vector<InputRequest> requests;
@@ -262,10 +262,10 @@ TEST(PeerAsking, AsksOnlyWhatAStatelessClientDeclared) {
   const Value& requests = answer["result"]["inputRequests"];
   EXPECT_EQ(requests.size(), 1u);
   EXPECT_NE(requests.find("s"), nullptr);
-  EXPECT_EQ(answer["result"].find("requestState"), nullptr) << "no state, nothing to bring back";
+  EXPECT_EQ(answer["result"].find("requestState"), nullptr) << "no state, nothing to return";
 }
 
-TEST(PeerAsking, AsksAgainForWhatAStatelessClientDidNotBring) {
+TEST(PeerAsking, AsksAgainForAnswersAStatelessClientOmitted) {
   PeerFixture talk;
   talk.script->tools["greet"] = greet;
   Value again = talk.stateless(talk.call(1, "greet"));
@@ -276,7 +276,7 @@ TEST(PeerAsking, AsksAgainForWhatAStatelessClientDidNotBring) {
   EXPECT_NE(asked["result"].find("requestState"), nullptr);
 }
 
-TEST(PeerAsking, TakesAStateOnlyWithTheRequestItWasMadeFor) {
+TEST(PeerAsking, AcceptsAStateOnlyWithItsRequest) {
   PeerFixture talk;
   talk.script->tools["greet"] = greet;
   talk.script->tools["other"] = greet;
@@ -299,7 +299,7 @@ TEST(PeerAsking, TakesAStateOnlyWithTheRequestItWasMadeFor) {
   EXPECT_EQ(code_of("greet", R"({"greeting":"A"})", old), -32602);
 }
 
-TEST(PeerAsking, AnswersNobodyElsesQuestion) {
+TEST(PeerAsking, IgnoresAnswersToOtherQuestions) {
   PeerFixture one, two;
   two.random = FakeRandom(2);
   two.peer = std::make_shared<Peer>(two.shared, PeerOrigin{});

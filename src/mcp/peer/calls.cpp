@@ -1,4 +1,4 @@
-// Requests that go to a worker, and what comes out of them.
+// Requests that run on a worker, and their results.
 #include <fmt/format.h>
 
 #include <exception>
@@ -18,7 +18,7 @@ using net::rpc::kInvalidParams;
 
 constexpr std::string_view kBusy = "The server is busy; try again in a moment";
 
-// What a requestState belongs to: the same question put by the same.
+// What a requestState is bound to: the same request by the same principal.
 StateBinding binding_of(const net::RpcRequest& request, const std::string& principal) {
   const Value* arguments = request.params.find("arguments");
   const Value what = Value::object({{"method", request.method},
@@ -28,10 +28,10 @@ StateBinding binding_of(const net::RpcRequest& request, const std::string& princ
   return {principal, sha256_hex(to_canonical_json(what))};
 }
 
-// Nothing where the client said that it can be asked so.
+// Nothing if the client declared that it supports this.
 std::optional<RpcError> undeclared(const InputRequest& request, const ClientCapabilities& client) {
   const auto missing = [](Value capabilities) {
-    return RpcError{code::kMissingClientCapability, "The client did not declare that it can be asked this",
+    return RpcError{code::kMissingClientCapability, "The client did not declare this capability",
                     Value::object({{"requiredCapabilities", std::move(capabilities)}})};
   };
   const Value some = Value::object();
@@ -44,7 +44,7 @@ std::optional<RpcError> undeclared(const InputRequest& request, const ClientCapa
     return client.has_sampling ? std::nullopt : std::optional(missing(Value::object({{"sampling", some}})));
   if (request.method == "roots/list")
     return client.has_roots ? std::nullopt : std::optional(missing(Value::object({{"roots", some}})));
-  return RpcError{net::rpc::kMethodNotFound, fmt::format("No client can be asked {}", request.method)};
+  return RpcError{net::rpc::kMethodNotFound, fmt::format("Clients do not support {}", request.method)};
 }
 
 bool add_failed(const InputRequired& ask, Call& call) {
@@ -58,7 +58,7 @@ bool add_failed(const InputRequired& ask, Call& call) {
   return has_any;
 }
 
-// The answers a client of the stateless era brought.
+// The answers that a client of the stateless era sent.
 std::optional<RpcError> read_inputs(const Value& params, RunningCall& running) {
   if (const Value* state = params.find("requestState")) {
     if (!state->is_string()) return RpcError{kInvalidParams, "params.requestState must be a string"};
@@ -82,16 +82,17 @@ HandlerResult run_handler(Service& service, const ServerFacts& facts, const net:
     HandlerResult outcome = answer_request(service, facts, request.method, request.params, call);
     auto* ask = std::get_if<InputRequired>(&outcome);
     const auto* result = std::get_if<Value>(&outcome);
-    if (result != nullptr && !result->is_object()) return RpcError{kInternalError, "The server's result is no object"};
+    if (result != nullptr && !result->is_object())
+      return RpcError{kInternalError, "The server's result is not an object"};
     if (ask == nullptr || !add_failed(*ask, call)) return outcome;
     call.state = std::move(ask->state);
   }
-  return RpcError{kInternalError, "The server asked the same too often"};
+  return RpcError{kInternalError, "The server repeated the same question too often"};
 } catch (const std::exception& fault) {
   return RpcError{kInternalError, fmt::format("The server failed: {}", fault.what())};
 }
 
-// What a handler says while it works goes to the loop's thread and out from there, before its result does.
+// What a handler sends while it runs goes through the loop's thread, before its result.
 class Peer::Parts::Sink final : public CallSink {
  public:
   Sink(std::weak_ptr<Peer> peer, net::Scheduler& scheduler, std::uint64_t number)
@@ -165,7 +166,7 @@ void Peer::Parts::work(const RunningCallPtr& running_call) {
       outcome = RpcError{is_ours ? kInternalError : kInvalidParams, state.error().to_string()};
     }
     call.sink = nullptr;
-    // Moved on, so that a peer that only this work keeps ends on the loop's thread.
+    // Moved, so that a peer kept alive only by this work is destroyed on the loop's thread.
     with.scheduler.post(
         [keep = std::move(keep), number, outcome = std::move(outcome), call = std::move(call)]() mutable {
           keep->parts_->on_worker_done(number, std::move(outcome), std::move(call));
@@ -225,7 +226,7 @@ void Peer::Parts::show_input_required(const RunningCallPtr& running_call, InputR
 
 void Peer::Parts::cancel(const RunningCallPtr& running_call) {
   if (!running_call || running_call->cancelled->exchange(true)) return;
-  // The handler is told that nobody answers, so that it can leave the question to other channels.
+  // Tells the handler that there is no answer, so that it can leave the question to other channels.
   if (running_call->ask) give_up(running_call, false);
   if (const ReplyPathPtr reply = std::move(running_call->reply)) reply->finish_silently();
 }
@@ -234,7 +235,7 @@ void Peer::Parts::progress(std::uint64_t number, double progress, std::optional<
                            const std::string& message) {
   const RunningCallPtr running_call = find(number);
   if (!running_call || !running_call->reply || running_call->progress_token.is_null()) return;
-  // It must grow; a handler that is called again begins anew.
+  // Progress must increase; a handler that is called again starts over.
   if (running_call->last_progress && progress <= *running_call->last_progress) return;
   running_call->last_progress = progress;
   Value params = Value::object({{"progressToken", running_call->progress_token}, {"progress", progress}});

@@ -65,7 +65,7 @@ void ChangeWatcher::Parts::check() {
     Fingerprints now;
     try {
       for (const std::string& what : wanted) now[what] = service.fingerprint(what);
-    } catch (const std::exception&) {  // out of memory: what was not looked at counts as unchanged
+    } catch (const std::exception&) {  // out of memory: what was not checked counts as unchanged
     }
     net::Scheduler& back = self->scheduler;
     back.post([self = std::move(self), now = std::move(now)] { self->compare(now); });
@@ -75,7 +75,7 @@ void ChangeWatcher::Parts::check() {
 
 void ChangeWatcher::Parts::compare(const Fingerprints& now) {
   is_checking = false;
-  // One by one, since whoever is told may end the interest of another.
+  // One by one, since a callback may drop another subscription.
   for (const std::weak_ptr<Waiting>& subscription : std::vector(interests)) {
     const auto waiting = subscription.lock();
     if (!waiting) continue;

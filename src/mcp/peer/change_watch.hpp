@@ -1,9 +1,9 @@
-// Tells peers when something a Service shows has changed: its lists, a resource somebody subscribed to.
+// Notifies peers when something a Service shows has changed: its lists, or a resource that a client subscribed to.
 //
-// One watch for a whole server: all that anybody waits for is asked after in one go (Service::fingerprint, on a
-// worker), about once a second and shortly after a call that may have changed something; nothing while nobody waits.
+// One watcher per server: everything watched is checked together (Service::fingerprint, on a worker), about once a
+// second and shortly after a call that may have changed something; nothing is checked if nothing is watched.
 //
-// Threads: all on the loop's thread. Work under way outlives it safely.
+// Threads: all on the loop's thread. Running checks may outlive it safely.
 #pragma once
 
 #include <functional>
@@ -19,14 +19,14 @@ namespace sb::mcp {
 
 class ChangeWatcher {
  public:
-  using Fingerprints = std::map<std::string, std::string, std::less<>>;  // by what they are of
+  using Fingerprints = std::map<std::string, std::string, std::less<>>;  // by what they describe
   using OnChange = std::function<void(const std::string& what)>;
 
   ChangeWatcher(net::Scheduler& scheduler, net::WorkerPool<Service>& workers);
   ~ChangeWatcher();
   ChangeWatcher(const ChangeWatcher&) = delete;
 
-  // From what was seen last on, until the interest is dropped. `told` may drop it.
+  // Reports changes since the last fingerprint, until the subscription is dropped. `on_change` may drop it.
   using Subscription = std::shared_ptr<void>;
   Subscription add(Fingerprints seen, OnChange on_change);
   void check_soon();

@@ -1,4 +1,4 @@
-// Changes that are told: to the session's general stream, and to whoever listens in the stateless era.
+// Change notifications: on the session's general stream, and to listeners of the stateless era.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -38,7 +38,7 @@ Value change_of(const std::string& what, Value params) {
   return net::rpc_notification("notifications/resources/updated", std::move(params));
 }
 
-// What of a filter this server honours, or why it is none.
+// The parts of a filter that this server supports, or an error if it is invalid.
 std::variant<Value, RpcError> accepted_filter(const Value& params, const ServerFacts& facts) {
   const Value* wanted = params.find("notifications");
   if (wanted == nullptr || !wanted->is_object())
@@ -59,7 +59,7 @@ std::variant<Value, RpcError> accepted_filter(const Value& params, const ServerF
                                                 limits::kSubscriptions)};
   for (const Value& uri : uris->items())
     if (!uri.is_string())
-      return RpcError{kInvalidParams, "params.notifications.resourceSubscriptions must hold strings"};
+      return RpcError{kInvalidParams, "params.notifications.resourceSubscriptions must contain strings"};
   if (facts.has_resources) filter.set("resourceSubscriptions", *uris);
   return filter;
 }
@@ -91,7 +91,7 @@ bool Peer::Parts::take_fingerprints(std::vector<std::string> what,
         try {
           for (const std::string& each : what)
             if (is_list(each) || service.has_resource(each)) seen[each] = service.fingerprint(each);
-        } catch (const std::exception&) {  // what could not be looked at is not watched
+        } catch (const std::exception&) {  // what could not be read is not watched
         }
         net::Scheduler& scheduler = keep->parts_->shared.scheduler;
         scheduler.post([keep = std::move(keep), done = std::move(done), seen = std::move(seen)]() mutable {
@@ -100,7 +100,7 @@ bool Peer::Parts::take_fingerprints(std::vector<std::string> what,
       });
 }
 
-// The session's lists, from the moment on that there is a session and somewhere to send.
+// Watches the session's lists, as soon as there is a session and a stream to send to.
 void Peer::Parts::watch_lists() {
   if (!is_initialized || !general || is_watching_lists) return;
   std::vector<std::string> what;
@@ -120,11 +120,11 @@ void Peer::Parts::subscribe(const net::RpcRequest& request, const ReplyPathPtr& 
   const auto uri = request.params.string_at("uri");
   if (!uri) return refuse({kInvalidParams, "params.uri must be the URI of a resource"});
   if (subscriptions.size() >= limits::kSubscriptions && !subscriptions.contains(*uri))
-    return refuse({kInvalidParams, fmt::format("{} resources are subscribed to already", limits::kSubscriptions)});
+    return refuse({kInvalidParams, fmt::format("already subscribed to {} resources", limits::kSubscriptions)});
   const auto done = [uri = *uri, id = request.id, reply](Parts& parts, ChangeWatcher::Fingerprints seen) {
     if (seen.empty())
       return reply_error(reply, id,
-                         {code::kResourceNotFound, fmt::format("There is no resource {}.", quote_json(uri)),
+                         {code::kResourceNotFound, fmt::format("Resource {} not found.", quote_json(uri)),
                           Value::object({{"uri", uri}})});
     parts.subscriptions[uri] =
         parts.shared.watch.add(std::move(seen), [weak = parts.self.weak_from_this()](const std::string& changed) {
@@ -157,7 +157,7 @@ void Peer::Parts::listen(const net::RpcRequest& request, const ReplyPathPtr& rep
   reply_error(reply, request.id, {net::rpc::kInternalError, "The server is busy; try again in a moment"});
 }
 
-// The first message of a stream says what it will carry; only then may a change be told.
+// The first message of a stream says what it will carry; changes may be reported only after it.
 void Peer::Parts::acknowledge(std::uint64_t number, const Value& filter, ChangeWatcher::Fingerprints seen) {
   const auto found = std::ranges::find_if(listeners, [&](const auto& entry) { return entry.second.number == number; });
   if (found == listeners.end() || !found->second.reply) return;

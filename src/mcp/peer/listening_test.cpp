@@ -1,4 +1,4 @@
-// Changes that clients are told: a session's by itself, a stateless client's on the stream it opened for them.
+// Change notifications: for a session automatically, for a stateless client on the stream it opened.
 #include <gtest/gtest.h>
 
 #include "mcp/limits.hpp"
@@ -18,7 +18,7 @@ std::vector<std::string> methods_of(const std::vector<Value>& messages) {
   return methods;
 }
 
-TEST(PeerListening, TellsASessionThatAListHasChanged) {
+TEST(PeerListening, NotifiesASessionOfAChangedList) {
   PeerFixture talk;
   talk.open();
   talk.wait_ms(5'000);
@@ -27,10 +27,10 @@ TEST(PeerListening, TellsASessionThatAListHasChanged) {
   talk.wait_ms(limits::kWatchMs);
   EXPECT_EQ(methods_of(talk.heard()), std::vector<std::string>{"notifications/tools/list_changed"});
   talk.wait_ms(5'000);
-  EXPECT_TRUE(talk.heard().empty()) << "once a change";
+  EXPECT_TRUE(talk.heard().empty()) << "once per change";
 }
 
-TEST(PeerListening, TellsAChangeSoonAfterTheCallThatMadeIt) {
+TEST(PeerListening, NotifiesSoonAfterTheCallThatMadeTheChange) {
   PeerFixture talk;
   talk.script->tools["change"] = [&](const Value&, Call&) -> HandlerResult {
     talk.script->fingerprints["list:prompts"] = "new";
@@ -42,7 +42,7 @@ TEST(PeerListening, TellsAChangeSoonAfterTheCallThatMadeIt) {
   EXPECT_EQ(methods_of(talk.heard()), std::vector<std::string>{"notifications/prompts/list_changed"});
 }
 
-TEST(PeerListening, TellsASessionOfResourcesItSubscribedTo) {
+TEST(PeerListening, NotifiesASessionOfSubscribedResources) {
   PeerFixture talk;
   talk.script->resources = {{"test://a", "A"}, {"test://b", "B"}};
   talk.open();
@@ -52,16 +52,16 @@ TEST(PeerListening, TellsASessionOfResourcesItSubscribedTo) {
   EXPECT_EQ(to_json(ask("resources/subscribe")["result"]), "{}");
   talk.script->fingerprints = {{"test://a", "2"}, {"test://b", "2"}};
   talk.wait_ms(limits::kWatchMs);
-  const Value told = talk.one();
-  EXPECT_EQ(told.string_at("method"), "notifications/resources/updated");
-  EXPECT_EQ(to_json(told["params"]), R"({"uri":"test://a"})");
+  const Value notified = talk.one();
+  EXPECT_EQ(notified.string_at("method"), "notifications/resources/updated");
+  EXPECT_EQ(to_json(notified["params"]), R"({"uri":"test://a"})");
   EXPECT_EQ(to_json(ask("resources/unsubscribe")["result"]), "{}");
   talk.script->fingerprints["test://a"] = "3";
   talk.wait_ms(5'000);
   EXPECT_TRUE(talk.heard().empty());
 }
 
-TEST(PeerListening, AcknowledgesFirstAndTellsOnlyWhatWasAskedFor) {
+TEST(PeerListening, AcknowledgesFirstAndReportsOnlyWhatWasRequested) {
   PeerFixture talk;
   talk.script->resources["test://a"] = "A";
   const Value acknowledged = talk.ask(listen("l:1", R"({"promptsListChanged":true,"toolsListChanged":false,
@@ -71,10 +71,10 @@ TEST(PeerListening, AcknowledgesFirstAndTellsOnlyWhatWasAskedFor) {
             R"({"promptsListChanged":true,"resourceSubscriptions":["test://a"]})");
   talk.script->fingerprints = {{"list:tools", "2"}, {"list:prompts", "2"}, {"test://a", "2"}, {"test://none", "2"}};
   talk.wait_ms(limits::kWatchMs);
-  const std::vector<Value> told = talk.heard();
-  EXPECT_EQ(methods_of(told),
+  const std::vector<Value> notified = talk.heard();
+  EXPECT_EQ(methods_of(notified),
             (std::vector<std::string>{"notifications/prompts/list_changed", "notifications/resources/updated"}));
-  for (const Value& message : told)
+  for (const Value& message : notified)
     EXPECT_EQ(message["params"]["_meta"].string_at("io.modelcontextprotocol/subscriptionId"), "l:1");
 }
 
@@ -89,7 +89,7 @@ TEST(PeerListening, EndsAStreamThatIsCancelled) {
   EXPECT_EQ(talk.silent_ends, 1u);
 }
 
-TEST(PeerListening, EndsStreamsWithTheirResultWhenTheServerGoesDown) {
+TEST(PeerListening, EndsStreamsWithTheirResultWhenTheServerStops) {
   PeerFixture talk;
   talk.ask(listen(7, R"({"toolsListChanged":true})"));
   talk.ask(listen("x", "{}"));
@@ -102,7 +102,7 @@ TEST(PeerListening, EndsStreamsWithTheirResultWhenTheServerGoesDown) {
   }
 }
 
-TEST(PeerListening, TakesSoManySubscriptionsAndNoMore) {
+TEST(PeerListening, LimitsSubscriptions) {
   PeerFixture talk;
   talk.open();
   for (std::size_t i = 0; i <= limits::kSubscriptions; ++i) {

@@ -21,7 +21,7 @@ using net::rpc::kMethodNotFound;
 constexpr std::int64_t kDiscoverLifeMs = 60'000;
 constexpr std::size_t kClientNameBytes = 200;
 
-// Which methods only one era has.
+// Methods that exist in only one era.
 constexpr std::array<std::string_view, 2> kStatelessOnly{"server/discover", "subscriptions/listen"};
 constexpr std::array<std::string_view, 5> kSessionOnly{"initialize", "ping", "logging/setLevel", "resources/subscribe",
                                                        "resources/unsubscribe"};
@@ -37,18 +37,17 @@ std::string client_name_in(const Value& info) {
 }
 
 RpcError no_method(std::string_view method) {
-  return {kMethodNotFound, fmt::format("There is no method {}.", quote_json(method))};
+  return {kMethodNotFound, fmt::format("Method {} not found.", quote_json(method))};
 }
 
-// Besides those that are answered at once whatever the session's state.
+// Besides those that are answered immediately, whatever the session's state.
 bool has_method(std::string_view method, const ServerFacts& facts) {
   if (method == "resources/subscribe" || method == "resources/unsubscribe") return facts.has_resources;
   if (method == "logging/setLevel") return facts.has_logging;
   return method == "subscriptions/listen" || is_service_method(method, facts);
 }
 
-// The era a request is of. A version in `_meta` decides; without one only a method or a transport that knows no
-// sessions can.
+// The era of a request. A version in `_meta` decides; without one, only a method or a transport without sessions can.
 bool is_stateless_request(const net::RpcRequest& request, const PeerOrigin& origin) {
   if (origin.is_single_request || is_any(request.method, kStatelessOnly)) return true;
   const Value& meta = meta_of(request.params);
@@ -83,7 +82,7 @@ std::variant<Sender, RpcError> stateless_sender(const Value& params) {
   return sender;
 }
 
-// Gathers the responses of a batch's requests and sends them as one.
+// Collects the responses to a batch's requests and sends them as one.
 struct BatchReplies {
   ReplyPathPtr out;
   std::size_t missing = 0;
@@ -151,7 +150,7 @@ void Peer::receive(const net::RpcRead& read, ReplyPathPtr reply) {
   if (!parts_->is_initialized || !has_batches(parts_->session.revision)) {
     const std::string_view revision = name_of(parts_->session.revision);
     reply_error(reply, Value(),
-                {kInvalidRequest, fmt::format("There are no batches in {}; send each message by itself", revision)});
+                {kInvalidRequest, fmt::format("{} has no batches; send each message separately", revision)});
     return;
   }
   const auto replies = std::make_shared<BatchReplies>();
@@ -163,7 +162,7 @@ void Peer::receive(const net::RpcRead& read, ReplyPathPtr reply) {
 
 void Peer::Parts::receive(const net::RpcMessage& message, const ReplyPathPtr& reply, bool is_in_batch) {
   if (const auto* asked_for = std::get_if<net::RpcRequest>(&message)) return request(*asked_for, reply, is_in_batch);
-  if (const auto* told = std::get_if<net::RpcNotification>(&message)) return notification(*told);
+  if (const auto* note = std::get_if<net::RpcNotification>(&message)) return notification(*note);
   if (const auto* response = std::get_if<net::RpcResponse>(&message)) return answer_from_client(*response);
   const auto& malformed = std::get<net::Malformed>(message);
   reply_error(reply, malformed.id, malformed.error);
@@ -179,9 +178,9 @@ void Peer::Parts::request(const net::RpcRequest& request, const ReplyPathPtr& re
   if (is_closed) return refuse({kInvalidRequest, "The session has ended"});
   const bool is_of_stateless = is_stateless_request(request, origin);
   if (is_in_batch && (is_of_stateless || request.method == "initialize"))
-    return refuse({kInvalidRequest, "This does not go in a batch; send it by itself"});
+    return refuse({kInvalidRequest, "Not allowed in a batch; send it separately"});
   if (is_id_in_use(request.id))
-    return refuse({kInvalidRequest, fmt::format("The id {} belongs to a running request", to_json(request.id))});
+    return refuse({kInvalidRequest, fmt::format("The id {} is used by a running request", to_json(request.id))});
   if (const Value* meta = request.params.find("_meta"); meta != nullptr && !meta->is_object())
     return refuse({kInvalidParams, "params._meta must be an object"});
 
@@ -203,10 +202,10 @@ void Peer::Parts::request(const net::RpcRequest& request, const ReplyPathPtr& re
   }
   if (is_elsewhere || !has_method(request.method, shared.facts)) return refuse(no_method(request.method));
   if (!is_of_stateless && !is_initialized)
-    return refuse({kInvalidRequest, "The session is not open: send initialize first, or a protocol version in _meta"});
+    return refuse({kInvalidRequest, "No open session: send initialize first, or a protocol version in _meta"});
   if (running.size() + listeners.size() + background_jobs >= limits::kCallsAtOnce)
     return refuse({net::rpc::kInternalError,
-                   fmt::format("{} requests are running already; wait for one to end", limits::kCallsAtOnce)});
+                   fmt::format("{} requests are already running; wait for one to end", limits::kCallsAtOnce)});
   if (request.method == "resources/subscribe") return subscribe(request, reply);
   if (request.method == "resources/unsubscribe") return unsubscribe(request, reply);
   if (request.method == "subscriptions/listen") return listen(request, reply);
@@ -246,7 +245,7 @@ std::optional<std::variant<Value, RpcError>> Peer::Parts::answer_immediately(con
 
 std::optional<Value> Peer::Parts::initialize(const Value& params, RpcError& error) {
   if (is_initialized) {
-    error = {kInvalidRequest, "The session is open already"};
+    error = {kInvalidRequest, "The session is already open"};
     return std::nullopt;
   }
   const auto wanted = params.string_at("protocolVersion");

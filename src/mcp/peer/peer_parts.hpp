@@ -1,6 +1,6 @@
-// The inside of a Peer, shared by the files that make it: peer.cpp (messages in, what it answers by itself),
-// calls.cpp (requests that go to a worker and what comes out), asking.cpp (questions to the client),
-// listening.cpp (changes that are told). For nobody else.
+// The internals of a Peer, shared by its files: peer.cpp (incoming messages, and those it handles itself), calls.cpp
+// (requests that run on a worker, and their results), asking.cpp (questions to the client), listening.cpp (change
+// notifications). Not for use elsewhere.
 #pragma once
 
 #include <deque>
@@ -20,19 +20,19 @@ inline constexpr std::string_view kMetaCapabilities = "io.modelcontextprotocol/c
 inline constexpr std::string_view kMetaLogLevel = "io.modelcontextprotocol/logLevel";
 inline constexpr std::string_view kMetaSubscription = "io.modelcontextprotocol/subscriptionId";
 
-// One request that a worker answers, from its arrival to its response; maybe several rounds of asking in between.
+// One request that a worker handles, from its arrival to its response; possibly with several rounds of questions.
 struct RunningCall {
   std::uint64_t number = 0;
   std::shared_ptr<const net::RpcRequest> request;
-  ReplyPathPtr reply;  // null: nobody wants a response any more
-  Call call;           // as each round begins; `inputs` grow
+  ReplyPathPtr reply;  // null: no response is wanted any more
+  Call call;           // as each round starts; `inputs` grow
   std::shared_ptr<std::atomic<bool>> cancelled = std::make_shared<std::atomic<bool>>(false);
   Value progress_token;  // null: no progress wanted
   std::optional<double> last_progress;
-  std::optional<LogLevel> log_level;        // stateless era: the least that is wanted
-  std::optional<std::string> sealed_state;  // stateless era: as it came with the request
+  std::optional<LogLevel> log_level;        // stateless era: the lowest level wanted
+  std::optional<std::string> sealed_state;  // stateless era: as sent with the request
 
-  // Sessions' era, while the client is asked. `open` maps our request's id to the key in the InputRequired.
+  // Session era, while the client is asked. `open` maps our request's id to the key in the InputRequired.
   std::optional<InputRequired> ask;
   std::map<std::string, std::string, std::less<>> open;
   std::size_t rounds = 0;
@@ -42,7 +42,7 @@ struct RunningCall {
 };
 using RunningCallPtr = std::shared_ptr<RunningCall>;
 
-// A question its call has given up; what the handler needs to be told the answer after all.
+// A question that its call gave up; what the handler needs if an answer arrives after all.
 struct LateCall {
   std::shared_ptr<const net::RpcRequest> request;
   Call call;
@@ -62,7 +62,7 @@ struct Listener {
   ChangeWatcher::Subscription subscription;
 };
 
-// How a request was made: which era, and who makes it.
+// The context of a request: its era and its sender.
 struct Sender {
   Revision revision = Revision::k2025_11_25;
   ClientCapabilities capabilities;
@@ -79,7 +79,7 @@ struct Peer::Parts {
   void request(const net::RpcRequest& request, const ReplyPathPtr& reply, bool is_in_batch);
   void notification(const net::RpcNotification& notification);
   std::optional<Value> initialize(const Value& params, RpcError& error);
-  // What it answers at once, or nothing when the method is none of these.
+  // Handles a method that is answered immediately; nothing if the method is not one of these.
   std::optional<std::variant<Value, RpcError>> answer_immediately(const net::RpcRequest& request, const Sender& sender,
                                                                   bool is_stateless_request);
   bool is_id_in_use(const Value& id) const;
@@ -115,7 +115,7 @@ struct Peer::Parts {
   void listen(const net::RpcRequest& request, const ReplyPathPtr& reply);
   void acknowledge(std::uint64_t number, const Value& filter, ChangeWatcher::Fingerprints seen);
   void watch_lists();
-  // The fingerprints of those that exist, taken on a worker, then `done` here; false when no worker takes it.
+  // Fingerprints of those that exist, taken on a worker, then calls `done` here; false if no worker is free.
   bool take_fingerprints(std::vector<std::string> what, std::function<void(Parts&, ChangeWatcher::Fingerprints)> done);
 
   Peer& self;
@@ -125,7 +125,7 @@ struct Peer::Parts {
   bool is_closed = false;
   bool can_ask = true;
 
-  // The session, where there is one.
+  // The session, if there is one.
   bool is_initialized = false;
   Sender session;
   LogLevel session_level = LogLevel::kInfo;
@@ -137,10 +137,10 @@ struct Peer::Parts {
   std::uint64_t last_number = 0;
   std::map<std::uint64_t, RunningCallPtr> running;
   std::map<std::string, std::uint64_t, std::less<>> by_id;  // the request's id as JSON, to its number
-  std::size_t background_jobs = 0;  // further work for this client that a worker has or waits for
+  std::size_t background_jobs = 0;                          // other work for this client, running or queued
   std::vector<std::function<void()>> idle;
 
-  std::string question_prefix;  // random, so that an answer to another server's question is nobody's
+  std::string question_prefix;  // random, so that answers to another server's questions never match
   std::uint64_t last_question = 0;
   std::map<std::string, std::uint64_t, std::less<>> asked;  // our request's id, to the call
   std::deque<LateQuestion> late;
@@ -148,11 +148,12 @@ struct Peer::Parts {
   std::map<std::string, Listener, std::less<>> listeners;  // by the request's id as JSON
 };
 
-// `params` may have it or not; {} where it is no object.
+// `params` may have it or not; {} if it is not an object.
 const Value& meta_of(const Value& params);
-// What a worker does with a request: the handler, and again for what this client cannot be asked. Never throws.
+// What a worker does with a request: calls the handler, and again for questions this client does not support. Never
+// throws.
 HandlerResult run_handler(Service& service, const ServerFacts& facts, const net::RpcRequest& request, Call& call);
-// The method's response, with the era's own additions.
+// The method's response, with the members the era adds.
 void reply_result(const ReplyPathPtr& reply, const Value& id, Value result);
 void reply_error(const ReplyPathPtr& reply, const Value& id, const RpcError& error);
 

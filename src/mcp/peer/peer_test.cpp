@@ -1,4 +1,4 @@
-// Whole conversations in both eras: what a client says, and every message it hears.
+// Whole conversations in both eras: what a client sends, and every message it receives.
 #include "mcp/peer/peer.hpp"
 
 #include <gtest/gtest.h>
@@ -22,7 +22,7 @@ TEST(Peer, OpensASessionAndCallsATool) {
   EXPECT_EQ(text_of(talk.ask(talk.call(1, "echo", json(R"({"text":"hi"})")))), "hi");
 }
 
-TEST(Peer, AnswersAProbeAndAStatelessCallBesideASession) {
+TEST(Peer, AnswersAProbeAndAStatelessCallDuringASession) {
   PeerFixture talk;
   talk.script->tools["echo"] = [](const Value&, Call& call) -> HandlerResult {
     return tool_result({text_content(std::string(name_of(call.revision)))});
@@ -36,18 +36,18 @@ TEST(Peer, AnswersAProbeAndAStatelessCallBesideASession) {
   EXPECT_EQ(text_of(talk.ask(talk.stateless(talk.call(3, "echo")))), "2026-07-28");
 }
 
-TEST(Peer, AsksInASessionByARequestOfItsOwn) {
+TEST(Peer, AsksInASessionWithARequest) {
   PeerFixture talk;
   talk.script->tools["greet"] = greet;
   talk.open();
   const Value question = talk.ask(talk.call(1, "greet", json(R"({"greeting":"Good day"})")));
   EXPECT_EQ(question.string_at("method"), "elicitation/create");
   EXPECT_EQ(text_of(talk.ask(accept(question["id"], "Ada"))), "Good day Ada");
-  talk.say(accept(question["id"], "Eve"));  // a second answer is nobody's
+  talk.say(accept(question["id"], "Eve"));  // a second answer is ignored
   EXPECT_TRUE(talk.heard().empty());
 }
 
-TEST(Peer, AsksInTheStatelessEraByAResult) {
+TEST(Peer, AsksInTheStatelessEraWithAResult) {
   PeerFixture talk;
   talk.script->tools["greet"] = greet;
   const Value asked = talk.ask(talk.stateless(talk.call(1, "greet", json(R"({"greeting":"Good day"})"))));
@@ -58,10 +58,10 @@ TEST(Peer, AsksInTheStatelessEraByAResult) {
   again.find("params")->set("requestState", asked["result"]["requestState"]);
   EXPECT_EQ(text_of(talk.ask(again)), "Good day Ada");
   again.set("id", 3);
-  EXPECT_EQ(talk.ask(again)["error"]["code"], Value(-32602)) << "a state is good for one use";
+  EXPECT_EQ(talk.ask(again)["error"]["code"], Value(-32602)) << "a state can be used once";
 }
 
-TEST(Peer, TakesTheVersionItIsAskedForOrTheNewestOfSessions) {
+TEST(Peer, UsesTheRequestedVersionOrTheNewestOfTheSessionEra) {
   for (const auto& [wanted, given] : std::vector<std::pair<std::string, std::string>>{{"2024-11-05", "2024-11-05"},
                                                                                       {"2025-03-26", "2025-03-26"},
                                                                                       {"2025-06-18", "2025-06-18"},
@@ -82,7 +82,7 @@ struct Refused {
   int code;
 };
 
-TEST(Peer, RefusesWhatDoesNotBelong) {
+TEST(Peer, RejectsInvalidMessages) {
   const std::string meta = R"("_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28",)"
                            R"("io.modelcontextprotocol/clientCapabilities":{}})";
   const auto request = [](const std::string& method, const std::string& params) {
@@ -96,17 +96,17 @@ TEST(Peer, RefusesWhatDoesNotBelong) {
       {"a second initialize", true, request("initialize", R"("protocolVersion":"2025-11-25","capabilities":{})"),
        -32600},
       {"initialize without a version", false, request("initialize", R"("capabilities":{})"), -32602},
-      {"initialize with capabilities that are none", false,
+      {"initialize with invalid capabilities", false,
        request("initialize", R"("protocolVersion":"2025-11-25","capabilities":[])"), -32602},
-      {"a level there is not", true, request("logging/setLevel", R"("level":"loud")"), -32602},
+      {"an unknown level", true, request("logging/setLevel", R"("level":"loud")"), -32602},
       {"a level that is a number", true, request("logging/setLevel", R"("level":3)"), -32602},
-      {"_meta that is no object", true, request("tools/list", R"("_meta":[])"), -32602},
+      {"_meta that is not an object", true, request("tools/list", R"("_meta":[])"), -32602},
       {"_meta that is null", true, request("tools/list", R"("_meta":null)"), -32602},
       {"a progress token that is an object", true, request("tools/call", R"("name":"x","_meta":{"progressToken":{}})"),
        -32602},
-      {"no tool named", true, request("tools/call", ""), -32602},
-      {"a tool there is not", true, request("tools/call", R"("name":"x")"), -32602},
-      {"arguments that are none", true, request("tools/call", R"("name":"x","arguments":[])"), -32602},
+      {"no tool name", true, request("tools/call", ""), -32602},
+      {"an unknown tool", true, request("tools/call", R"("name":"x")"), -32602},
+      {"invalid arguments", true, request("tools/call", R"("name":"x","arguments":[])"), -32602},
       {"a batch", true, "[" + request("ping", "") + "]", -32600},
       {"a batch before the session", false, "[" + request("ping", "") + "]", -32600},
       {"discover without _meta", false, request("server/discover", ""), -32602},
@@ -117,25 +117,25 @@ TEST(Peer, RefusesWhatDoesNotBelong) {
        -32602},
       {"no capabilities", false,
        request("tools/list", R"("_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28"})"), -32602},
-      {"a log level there is not", false,
+      {"an unknown log level", false,
        request("tools/list", meta.substr(0, meta.size() - 1) + R"(,"io.modelcontextprotocol/logLevel":"loud"})"),
        -32602},
-      {"a client that is no object", false,
+      {"a client that is not an object", false,
        request("tools/list", meta.substr(0, meta.size() - 1) + R"(,"io.modelcontextprotocol/clientInfo":"me"})"),
        -32602},
       {"a version of the other era", false,
        request("tools/list", R"("_meta":{"io.modelcontextprotocol/protocolVersion":"2025-11-25"})"), -32022},
-      {"answers that are none", false, request("tools/call", R"("name":"x","inputResponses":null,)" + meta), -32602},
+      {"invalid answers", false, request("tools/call", R"("name":"x","inputResponses":null,)" + meta), -32602},
       {"an answer that is a number", false, request("tools/call", R"("name":"x","inputResponses":{"a":12345},)" + meta),
        -32602},
-      {"a state that is no string", false, request("tools/call", R"("name":"x","requestState":{},)" + meta), -32602},
+      {"a state that is not a string", false, request("tools/call", R"("name":"x","requestState":{},)" + meta), -32602},
       {"a state that is not ours", false, request("tools/call", R"("name":"x","requestState":"e30.e30",)" + meta),
        -32602},
-      {"listening for nothing said", false, request("subscriptions/listen", meta), -32602},
-      {"listening with a flag that is none", false,
+      {"listening without a filter", false, request("subscriptions/listen", meta), -32602},
+      {"listening with an invalid flag", false,
        request("subscriptions/listen", R"("notifications":{"toolsListChanged":1},)" + meta), -32602},
       {"subscribing to nothing", true, request("resources/subscribe", ""), -32602},
-      {"subscribing to what there is not", true, request("resources/subscribe", R"("uri":"test://no")"), -32002},
+      {"subscribing to an unknown resource", true, request("resources/subscribe", R"("uri":"test://no")"), -32002},
   };
   for (const Refused& refused : table) {
     PeerFixture talk;
@@ -150,14 +150,14 @@ TEST(Peer, RefusesWhatDoesNotBelong) {
   }
 }
 
-TEST(Peer, SaysWhichVersionsItHas) {
+TEST(Peer, ReportsItsVersions) {
   PeerFixture talk;
   Value request = talk.stateless(net::rpc_request(1, "server/discover", Value::object()));
   request.find("params")->find("_meta")->set("io.modelcontextprotocol/protocolVersion", "v999.0.0");
   EXPECT_EQ(to_json(talk.ask(request)["error"]["data"]), R"({"requested":"v999.0.0","supported":["2026-07-28"]})");
 }
 
-TEST(Peer, HasNoneOfTheSessionsMethodsInTheStatelessEra) {
+TEST(Peer, HasNoSessionMethodsInTheStatelessEra) {
   PeerFixture talk;
   talk.open();
   for (const char* method :
@@ -166,13 +166,13 @@ TEST(Peer, HasNoneOfTheSessionsMethodsInTheStatelessEra) {
         << method;
 }
 
-TEST(Peer, TakesEveryMessageForStatelessWhereATransportSaysSo) {
+TEST(Peer, TreatsEveryMessageAsStatelessIfTheTransportSaysSo) {
   PeerFixture talk({.principal = "local", .is_single_request = true});
   for (const char* method : {"initialize", "tools/list", "ping"})
     EXPECT_EQ(talk.ask(net::rpc_request(1, method, Value::object()))["error"]["code"], Value(-32602)) << method;
 }
 
-TEST(Peer, RefusesAnIdThatIsInUse) {
+TEST(Peer, RejectsAnIdInUse) {
   PeerFixture talk;
   talk.script->tools["greet"] = greet;
   talk.open();
@@ -183,7 +183,7 @@ TEST(Peer, RefusesAnIdThatIsInUse) {
   EXPECT_EQ(talk.ask(talk.call(1, "greet")).string_at("method"), "elicitation/create") << "free again";
 }
 
-TEST(Peer, RunsSoManyCallsAtOnceAndNoMore) {
+TEST(Peer, LimitsConcurrentCalls) {
   PeerFixture talk;
   talk.script->tools["greet"] = greet;
   talk.open();
@@ -194,37 +194,37 @@ TEST(Peer, RunsSoManyCallsAtOnceAndNoMore) {
   EXPECT_EQ(to_json(talk.ask(net::rpc_request("ping", "ping", Value::object()))["result"]), "{}");
 }
 
-TEST(Peer, AnswersBatchesWhereTheRevisionHasThem) {
+TEST(Peer, AnswersBatchesIfTheRevisionHasThem) {
   PeerFixture talk;
   talk.checks_schema = false;
   talk.script->tools["greet"] = greet;
   talk.open("2025-03-26");
   const std::string ping = R"({"jsonrpc":"2.0","id":1,"method":"ping"})";
-  const std::string told = R"({"jsonrpc":"2.0","method":"notifications/progress"})";
-  talk.say_line("[" + ping + "," + told + R"(,{"jsonrpc":"2.0","id":2,"method":"nothing"},{"id":3}])");
+  const std::string note = R"({"jsonrpc":"2.0","method":"notifications/progress"})";
+  talk.say_line("[" + ping + "," + note + R"(,{"jsonrpc":"2.0","id":2,"method":"nothing"},{"id":3}])");
   const Value answers = talk.one();
   ASSERT_TRUE(answers.is_array());
   EXPECT_EQ(answers.size(), 3u);
-  talk.say_line("[" + told + "]");
-  EXPECT_TRUE(talk.heard().empty()) << "notifications alone have no answer";
+  talk.say_line("[" + note + "]");
+  EXPECT_TRUE(talk.heard().empty()) << "notifications alone get no response";
   talk.say_line(R"([{"jsonrpc":"2.0","id":4,"method":"initialize","params":{"protocolVersion":"2025-03-26"}}])");
   EXPECT_EQ(talk.one().items()[0]["error"]["code"], Value(-32600));
   talk.say_line("[" + to_json(talk.call(5, "greet")) + "," + to_json(talk.call(6, "greet")) +
                 R"(,{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":5}}])");
   const Value left = talk.one();
-  ASSERT_EQ(left.size(), 1u) << "a cancelled call is left out";
+  ASSERT_EQ(left.size(), 1u) << "a cancelled call is omitted";
   EXPECT_EQ(left.items()[0]["id"], Value(6));
   EXPECT_EQ(text_of(left.items()[0]), "parked") << "this revision cannot ask";
 }
 
-TEST(Peer, TellsProgressToWhoWantsItAndOnlyForward) {
+TEST(Peer, ReportsIncreasingProgressIfRequested) {
   PeerFixture talk;
   talk.script->tools["work"] = [](const Value&, Call& call) -> HandlerResult {
     for (const double at : {0.0, 50.0, 20.0, 100.0}) call.sink->progress(at, 100.0, "working");
     return tool_result({text_content("done")});
   };
   talk.open();
-  EXPECT_EQ(text_of(talk.ask(talk.call(1, "work"))), "done") << "not asked for: not told";
+  EXPECT_EQ(text_of(talk.ask(talk.call(1, "work"))), "done") << "not requested: not reported";
   for (const bool is_new : {false, true}) {
     Value request = talk.call(2, "work");
     request.find("params")->set("_meta", json(R"({"progressToken":"t"})"));
@@ -239,7 +239,7 @@ TEST(Peer, TellsProgressToWhoWantsItAndOnlyForward) {
   }
 }
 
-TEST(Peer, LogsFromTheLevelOnThatWasSet) {
+TEST(Peer, LogsFromTheConfiguredLevel) {
   PeerFixture talk;
   talk.script->tools["work"] = [](const Value&, Call& call) -> HandlerResult {
     for (const LogLevel level : {LogLevel::kDebug, LogLevel::kInfo, LogLevel::kError})
@@ -263,14 +263,14 @@ TEST(Peer, LogsFromTheLevelOnThatWasSet) {
   EXPECT_EQ(levels(request), "debug info error result");
 }
 
-TEST(Peer, SaysThatAHandlerFailed) {
+TEST(Peer, ReportsAFailedHandler) {
   PeerFixture talk;
   talk.script->tools["throw"] = [](const Value&, Call&) -> HandlerResult { throw std::bad_alloc(); };
   talk.open();
   EXPECT_EQ(talk.ask(talk.call(1, "throw"))["error"]["code"], Value(-32603));
   EXPECT_EQ(talk.ask(talk.stateless(talk.call(2, "throw")))["error"]["code"], Value(-32603));
   talk.script->tools["list"] = [](const Value&, Call&) -> HandlerResult { return Value::array(); };
-  EXPECT_EQ(talk.ask(talk.call(3, "list"))["error"]["code"], Value(-32603)) << "no result there is";
+  EXPECT_EQ(talk.ask(talk.call(3, "list"))["error"]["code"], Value(-32603)) << "not a valid result";
 }
 
 TEST(Peer, SendsNothingForACancelledCall) {
@@ -281,7 +281,7 @@ TEST(Peer, SendsNothingForACancelledCall) {
       talk.peer->receive(
           net::read_rpc(R"({"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}})"), nullptr);
       was_cancelled = *call.is_cancelled;
-      call.sink->log(LogLevel::kError, "", "nobody hears it");
+      call.sink->log(LogLevel::kError, "", "no one receives this");
       return tool_result({text_content("too late")});
     };
     talk.open();
@@ -293,7 +293,7 @@ TEST(Peer, SendsNothingForACancelledCall) {
   }
 }
 
-TEST(Peer, IgnoresCancelsOfNothing) {
+TEST(Peer, IgnoresCancelsOfUnknownRequests) {
   PeerFixture talk;
   talk.open();
   for (const char* params : {"{}", R"({"requestId":99})", R"({"requestId":{"a":[]}})", R"({"requestId":null})"})
@@ -304,7 +304,7 @@ TEST(Peer, IgnoresCancelsOfNothing) {
   EXPECT_TRUE(talk.heard().empty());
 }
 
-TEST(Peer, IsTakenUpAgainByWhatItSaved) {
+TEST(Peer, IsRestoredFromSavedState) {
   PeerFixture before, after;
   before.open("2025-06-18", R"({"elicitation":{},"roots":{}})");
   after.checks_schema = false;
@@ -315,14 +315,14 @@ TEST(Peer, IsTakenUpAgainByWhatItSaved) {
                       (call.client.has_sampling ? " sampling" : "") + (call.client.has_roots ? " roots" : ""))});
   };
   EXPECT_TRUE(after.peer->restore(json(to_json(before.peer->saved()))));
-  EXPECT_FALSE(after.peer->restore(before.peer->saved())) << "it is open now";
+  EXPECT_FALSE(after.peer->restore(before.peer->saved())) << "it is already open";
   EXPECT_EQ(text_of(after.ask(after.call(1, "who"))), "2025-06-18 tester form roots");
   PeerFixture another;
   for (const char* bad : {"{}", "[]", "null", R"({"version":"2026-07-28"})", R"({"version":7})"})
     EXPECT_FALSE(another.peer->restore(json(bad))) << bad;
 }
 
-TEST(Peer, RefusesRequestsOnceItIsClosed) {
+TEST(Peer, RejectsRequestsAfterClose) {
   PeerFixture talk;
   talk.script->tools["greet"] = greet;
   talk.open();
@@ -334,9 +334,21 @@ TEST(Peer, RefusesRequestsOnceItIsClosed) {
   EXPECT_EQ(talk.ask(talk.call(2, "greet"))["error"]["code"], Value(-32600));
 }
 
+TEST(WireSchemas, FindFaultsInTheEnvelopeWithoutTheSchemas) {
+  for (const char* good : {R"({"jsonrpc":"2.0","id":1,"result":{}})", R"({"jsonrpc":"2.0","method":"ping"})",
+                           R"({"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"m"}})"}) {
+    EXPECT_EQ(WireSchemas::envelope_fault(json(good)), "") << good;
+  }
+  for (const char* bad : {R"({"id":1,"result":{}})", R"({"jsonrpc":"2.0","id":1})", R"({"jsonrpc":"2.0","result":{}})",
+                          R"({"jsonrpc":"2.0","method":7})", R"({"jsonrpc":"2.0","id":1,"error":{"code":"x"}})",
+                          R"({"jsonrpc":"2.0","id":1,"result":{},"error":{"code":1,"message":"m"}})"}) {
+    EXPECT_NE(WireSchemas::envelope_fault(json(bad)), "") << bad;
+  }
+}
+
 TEST(WireSchemas, FindFaults) {
   WireSchemas& schemas = WireSchemas::shared();
-  if (!schemas.is_there(Revision::k2026_07_28)) GTEST_SKIP() << "the protocol's schemas are not here";
+  if (!schemas.is_there(Revision::k2026_07_28)) GTEST_SKIP() << "the protocol's schemas are not available";
   const Value bare = json(R"({"jsonrpc":"2.0","id":1,"result":{"content":[]}})");
   EXPECT_EQ(schemas.fault(Revision::k2025_11_25, bare, "tools/call"), "");
   EXPECT_NE(schemas.fault(Revision::k2026_07_28, bare, "tools/call"), "") << "resultType is missing";

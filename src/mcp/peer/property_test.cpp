@@ -1,5 +1,5 @@
-// Random conversations: whatever a client says, in whatever order, every request gets exactly one response or was taken
-// back, and nothing is left over at the end.
+// Random conversations: whatever a client sends, in any order, every request gets exactly one response or was
+// cancelled, and nothing is left over at the end.
 #include <gtest/gtest.h>
 
 #include "mcp/limits.hpp"
@@ -11,7 +11,7 @@ namespace {
 class RandomClient {
  public:
   RandomClient(std::uint64_t seed, bool has_batches) : random_(seed), has_batches_(has_batches) {
-    talk_.checks_schema = false;  // ids repeat here, so that a response does not say what it answers
+    talk_.checks_schema = false;  // ids repeat here, so the request of a response is ambiguous
     talk_.script->resources["test://a"] = "A";
     talk_.script->tools["greet"] = greet;
     talk_.script->tools["throw"] = [](const Value&, Call&) -> HandlerResult { throw std::runtime_error("broken"); };
@@ -116,7 +116,7 @@ class RandomClient {
   std::size_t requests_ = 0, answered_ = 0;
 };
 
-TEST(PeerProperty, EveryRequestIsAnsweredOnceWhateverIsSaid) {
+TEST(PeerProperty, EveryRequestIsAnsweredOnceWhateverIsSent) {
   for (std::uint64_t seed = 1; seed <= 150; ++seed) {
     SCOPED_TRACE(seed);
     RandomClient(seed, seed % 3 == 0).run(60);

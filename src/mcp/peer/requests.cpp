@@ -17,8 +17,8 @@ namespace {
 
 using net::rpc::kInvalidParams;
 
-// How long a client may keep what it got. Lists change rarely, and who listens is told; what a resource says may change
-// at any moment.
+// How long a client may cache a result. Lists change rarely, and listeners are notified; a resource may change at any
+// moment.
 constexpr std::int64_t kListLifeMs = 10'000;
 
 RpcError invalid(std::string message, Value data = {}) {
@@ -32,7 +32,7 @@ Value cacheable(Value result, std::int64_t life_ms, Revision revision) {
   return result;
 }
 
-// A cursor says of which list it is and where the next page begins; base64url keeps people from making their own.
+// A cursor names its list and the start of the next page; base64url discourages clients from making their own.
 std::string cursor_at(std::string_view method, std::size_t offset) {
   return to_base64url(fmt::format("{}:{}", method, offset));
 }
@@ -54,7 +54,7 @@ HandlerResult page_of(Value all, std::string_view member, std::string_view metho
   std::size_t offset = 0;
   if (const Value* cursor = params.find("cursor")) {
     const auto read = cursor->is_string() ? offset_of(cursor->as_string(), method) : std::nullopt;
-    if (!read) return invalid("cursor is not one of this list; leave it out to begin at the first page");
+    if (!read) return invalid("invalid cursor for this list; omit it to start at the first page");
     offset = *read;
   }
   Value page = Value::array();
@@ -66,13 +66,13 @@ HandlerResult page_of(Value all, std::string_view member, std::string_view metho
   return cacheable(std::move(result), kListLifeMs, revision);
 }
 
-// The text for a name that is not there, with the one that was probably meant.
+// The error for an unknown name, with the name that was probably meant.
 std::string unknown_name(std::string_view kind, std::string_view name, const Value& items) {
   std::vector<std::string> names;
   for (const Value& item : items.items())
     if (auto known = item.string_at("name")) names.push_back(std::move(*known));
   const std::string near = nearest_name(name, names);
-  std::string text = fmt::format("There is no {} named {}.", kind, quote_json(name));
+  std::string text = fmt::format("No {} named {}.", kind, quote_json(name));
   if (!near.empty()) text += fmt::format(" Did you mean {}?", quote_json(near));
   return text;
 }
@@ -92,7 +92,7 @@ HandlerResult read_resource(Service& service, const Value& params, Call& call) {
   auto outcome = service.read_resource(*uri, call);
   if (!outcome) {
     const int code = is_stateless(call.revision) ? kInvalidParams : code::kResourceNotFound;
-    return RpcError{code, fmt::format("There is no resource {}.", quote_json(*uri)), Value::object({{"uri", *uri}})};
+    return RpcError{code, fmt::format("Resource {} not found.", quote_json(*uri)), Value::object({{"uri", *uri}})};
   }
   if (auto* result = std::get_if<Value>(&*outcome)) return cacheable(std::move(*result), 0, call.revision);
   return std::move(*outcome);
@@ -124,7 +124,7 @@ HandlerResult complete(Service& service, const Value& params) {
   const auto found = service.complete(reference, *argument, *begun, params["context"]);
   if (!found) {
     const std::string_view member = kind == "ref/prompt" ? "name" : "uri";
-    return invalid(fmt::format("There is nothing {} to complete for.", quote_json(*reference.string_at(member))));
+    return invalid(fmt::format("Nothing named {} to complete.", quote_json(*reference.string_at(member))));
   }
   const std::size_t count = std::min(found->size(), limits::kCompletions);
   Value values = Value::array(std::vector<std::string>(found->begin(), found->begin() + static_cast<long>(count)));
@@ -159,7 +159,7 @@ HandlerResult answer_request(Service& service, const ServerFacts&, std::string_v
     if (method == "prompts/list") return page_of(service.prompts(), "prompts", method, params, revision);
     if (method == "prompts/get") return get_prompt(service, params, call);
     if (method == "completion/complete") return complete(service, params);
-    return RpcError{net::rpc::kMethodNotFound, fmt::format("There is no method {}.", quote_json(method))};
+    return RpcError{net::rpc::kMethodNotFound, fmt::format("Method {} not found.", quote_json(method))};
   }();
   if (auto* result = std::get_if<Value>(&outcome)) return adapted_result(std::move(*result), revision);
   return outcome;

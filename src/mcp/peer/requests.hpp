@@ -1,22 +1,23 @@
-// A request that a Service answers: tools, resources, prompts, completion; from the wire's parameters to the wire's
-// result, in every revision. Runs on a worker; no transport, no waiting.
+// Requests that a Service answers: tools, resources, prompts, completion. Converts parameters and results between the
+// wire and the Service, in every revision. Runs on a worker; no transport, no waiting.
 //
 // Covers tools/list, tools/call, resources/list, resources/templates/list, resources/read, prompts/list, prompts/get,
-// completion/complete, with their pages (cursor: opaque, a wrong one is kInvalidParams), what a revision does not know
-// taken off, what it demands added (resultType, ttlMs and cacheScope of the stateless era) and its own error codes.
+// completion/complete, with paging (the cursor is opaque, an invalid one is kInvalidParams). Removes what a revision
+// does not support, adds what it requires (resultType, ttlMs and cacheScope of the stateless era) and uses its error
+// codes.
 #pragma once
 
 #include "mcp/service.hpp"
 
 namespace sb::mcp {
 
-// Whether the method is one of the above and the server has it.
+// Whether the method is one of the above and the server supports it.
 bool is_service_method(std::string_view method, const ServerFacts& facts);
-// `params` with `_meta` and the retry's fields still in it. An InputRequired only comes out of the methods that may ask
+// `params` still contain `_meta` and the fields of a repeated call. Only methods that may ask return an InputRequired
 // (tools/call, prompts/get, resources/read).
 HandlerResult answer_request(Service& service, const ServerFacts& facts, std::string_view method, const Value& params,
                              Call& call);
-// The era's own members added to a finished result (resultType, serverInfo in _meta).
+// Adds the era's own members to a finished result (resultType, serverInfo in _meta).
 Value with_era_members(Value result, Revision revision, const ServerFacts& facts);
 
 // Capabilities as `initialize` and `server/discover` announce them.

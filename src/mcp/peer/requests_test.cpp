@@ -34,7 +34,7 @@ class RequestsTest : public ::testing::Test {
   ServerFacts facts;
 };
 
-TEST_F(RequestsTest, GivesListsByPages) {
+TEST_F(RequestsTest, ReturnsListsInPages) {
   for (const std::size_t count : {limits::kPageItems, limits::kPageItems + 1, 2 * limits::kPageItems}) {
     script->fillers = count;
     std::size_t seen = 0, pages = 0;
@@ -50,7 +50,7 @@ TEST_F(RequestsTest, GivesListsByPages) {
   }
 }
 
-TEST_F(RequestsTest, RefusesCursorsItDidNotGive) {
+TEST_F(RequestsTest, RejectsForeignCursors) {
   script->fillers = 2 * limits::kPageItems;
   const std::string good = result("tools/list", "{}").string_at("nextCursor").value_or("");
   for (const std::string& cursor : {std::string("\"\""), std::string("7"), std::string("null"), std::string("\"100\""),
@@ -59,7 +59,7 @@ TEST_F(RequestsTest, RefusesCursorsItDidNotGive) {
   EXPECT_EQ(error("prompts/list", R"({"cursor":")" + good + "\"}").code, -32602) << "of another list";
 }
 
-TEST_F(RequestsTest, SaysThatThereIsNoSuchResourceAsTheEraDoes) {
+TEST_F(RequestsTest, ReportsAMissingResourceAsTheEraRequires) {
   const RpcError before = error("resources/read", R"({"uri":"test://none"})");
   EXPECT_EQ(before.code, -32002);
   const RpcError now = error("resources/read", R"({"uri":"test://none"})", Revision::k2026_07_28);
@@ -69,7 +69,7 @@ TEST_F(RequestsTest, SaysThatThereIsNoSuchResourceAsTheEraDoes) {
   EXPECT_EQ(error("resources/read", R"({"uri":["a"]})").code, -32602);
 }
 
-TEST_F(RequestsTest, SaysHowLongAResultMayBeKeptInTheStatelessEraOnly) {
+TEST_F(RequestsTest, SendsCacheLifetimesInTheStatelessEraOnly) {
   script->resources["test://a"] = "A";
   for (const char* method : {"tools/list", "resources/list", "resources/templates/list", "prompts/list"}) {
     const Value now = result(method, "{}", Revision::k2026_07_28);
@@ -80,7 +80,7 @@ TEST_F(RequestsTest, SaysHowLongAResultMayBeKeptInTheStatelessEraOnly) {
   EXPECT_EQ(result("resources/read", R"({"uri":"test://a"})", Revision::k2026_07_28)["ttlMs"], Value(0));
 }
 
-TEST_F(RequestsTest, NamesThePromptThatWasMeant) {
+TEST_F(RequestsTest, SuggestsTheNearestPrompt) {
   script->prompts["release"] = [](const Value&, Call&) -> HandlerResult { return Value::object(); };
   EXPECT_NE(error("prompts/get", R"({"name":"relase"})").message.find("\"release\""), std::string::npos);
   EXPECT_EQ(error("prompts/get", R"({})").code, -32602);
@@ -103,7 +103,7 @@ TEST_F(RequestsTest, CompletesWithAtMostAHundredValues) {
     EXPECT_EQ(error("completion/complete", params).code, -32602) << params;
 }
 
-TEST_F(RequestsTest, HasOnlyTheMethodsOfWhatTheServerHas) {
+TEST_F(RequestsTest, SupportsOnlyMethodsOfDeclaredCapabilities) {
   ServerFacts all{.info = {}, .has_resources = true, .has_prompts = true, .has_completions = true};
   for (const char* method : {"resources/list", "resources/read", "resources/templates/list", "prompts/list",
                              "prompts/get", "completion/complete"}) {
@@ -115,7 +115,7 @@ TEST_F(RequestsTest, HasOnlyTheMethodsOfWhatTheServerHas) {
   EXPECT_EQ(to_json(capabilities_of(facts, Revision::k2024_11_05)), R"({"tools":{"listChanged":true}})");
 }
 
-TEST(Shapes, TakeOffWhatARevisionDoesNotKnow) {
+TEST(Shapes, RemoveWhatARevisionDoesNotSupport) {
   const Value tool = json(R"({"name":"a","title":"A","description":"d","inputSchema":{"type":"object","title":"kept"},
       "outputSchema":{"type":"object"},"annotations":{"readOnlyHint":true},"icons":[],"execution":{},"_meta":{}})");
   const auto names = [&](Revision revision) {
@@ -132,7 +132,7 @@ TEST(Shapes, TakeOffWhatARevisionDoesNotKnow) {
   EXPECT_EQ(names(Revision::k2026_07_28), "name title description inputSchema outputSchema annotations icons _meta ");
 }
 
-TEST(Shapes, TurnBlocksARevisionCannotCarryIntoText) {
+TEST(Shapes, ConvertUnsupportedBlocksToText) {
   const Value result = json(R"({"content":[{"type":"audio","data":"","mimeType":"audio/wav"},
       {"type":"resource_link","uri":"test://a","name":"A"},{"type":"text","text":"t"},7],"structuredContent":{"a":1}})");
   EXPECT_EQ(adapted_result(result, Revision::k2025_06_18), result);
@@ -142,11 +142,12 @@ TEST(Shapes, TurnBlocksARevisionCannotCarryIntoText) {
   EXPECT_EQ(old["content"].items()[1].string_at("text"), "A: test://a");
   EXPECT_EQ(adapted_result(result, Revision::k2025_03_26)["content"].items()[0].string_at("type"), "audio");
   const Value list = json(R"({"content":[],"structuredContent":[1]})");
-  EXPECT_EQ(adapted_result(list, Revision::k2025_11_25).find("structuredContent"), nullptr) << "objects only, then";
+  EXPECT_EQ(adapted_result(list, Revision::k2025_11_25).find("structuredContent"), nullptr)
+      << "only objects at that time";
   EXPECT_NE(adapted_result(list, Revision::k2026_07_28).find("structuredContent"), nullptr);
 }
 
-TEST(Capabilities, AreReadAsTheRevisionMeansThem) {
+TEST(Capabilities, AreInterpretedByRevision) {
   const auto read = [](std::string_view text, Revision revision) {
     const ClientCapabilities can = ClientCapabilities::of(json(text), revision);
     return std::string(can.has_form_elicitation ? "f" : "") + (can.has_url_elicitation ? "u" : "") +

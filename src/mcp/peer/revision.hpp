@@ -1,7 +1,8 @@
-// The protocol's revisions and what changes with them. Pure.
+// The protocol's revisions and their differences. Pure.
 //
-// Two eras: up to 2025-11-25 a client opens a session with `initialize`, and the server may send it requests; from
-// 2026-07-28 on every request stands alone, says in `_meta` who sends it, and a question is a result.
+// Two eras. Session era: up to 2025-11-25 a client opens a session with `initialize`, and the server may send it
+// requests. Stateless era: from 2026-07-28 on every request is independent, names its sender in `_meta`, and a question
+// is a result.
 #pragma once
 
 #include <array>
@@ -18,7 +19,7 @@ inline constexpr std::array kRevisions{Revision::k2024_11_05, Revision::k2025_03
 
 std::string_view name_of(Revision revision);
 std::optional<Revision> revision_of(std::string_view name);
-// Newest first, as a JSON array of names: of the stateless era, or of all.
+// Newest first, as a JSON array of names: those of the stateless era, or all.
 Value stateless_versions();
 Value all_versions();
 
@@ -32,12 +33,12 @@ constexpr bool has_structured_content(Revision revision) {
   return revision >= Revision::k2025_06_18;
 }
 
-// What `initialize` answers: the wanted one where it is of the sessions' era, else the newest of that era.
+// The answer to `initialize`: the requested revision if it is of the session era, otherwise the newest of that era.
 Revision negotiate(std::string_view wanted);
 
 // MCP's own error codes.
 namespace code {
-inline constexpr int kResourceNotFound = -32002;         // sessions' era
+inline constexpr int kResourceNotFound = -32002;         // session era
 inline constexpr int kHeaderMismatch = -32020;           // stateless era
 inline constexpr int kMissingClientCapability = -32021;  // stateless era
 inline constexpr int kUnsupportedVersion = -32022;       // stateless era

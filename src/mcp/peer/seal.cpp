@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::size_t kMacBytes = 16;
 constexpr std::string_view kStateLabel = "requestState";
-// A state may hold what a message did, and be somewhat deeper for it.
+// A state may contain what a message contained, and be slightly deeper.
 constexpr JsonBounds kStateBounds{.depth = 2 * net::limits::kMessageDepth};
 
 std::string mac_of(const std::string& key, std::string_view label, std::string_view payload) {
@@ -22,11 +22,11 @@ std::string mac_of(const std::string& key, std::string_view label, std::string_v
 }
 
 std::unexpected<Error> invalid_seal() {
-  return fail(ErrorCode::kInvalid, "this is not what the server gave out", "Send it back exactly as it came");
+  return fail(ErrorCode::kInvalid, "invalid sealed value", "Send it back unchanged");
 }
 
 std::unexpected<Error> bad_state(ErrorCode code, std::string what) {
-  return fail(code, std::move(what), "Make the call again without requestState");
+  return fail(code, std::move(what), "Repeat the call without requestState");
 }
 
 }  // namespace
@@ -59,16 +59,16 @@ std::string RequestStates::make(const Value& state, const std::string& bound_to,
 
 Result<Value> RequestStates::take(std::string_view sealed, const StateBinding& binding) {
   const auto payload = seal_.open(kStateLabel, sealed);
-  if (!payload) return bad_state(ErrorCode::kInvalid, "requestState is not what the server gave out");
+  if (!payload) return bad_state(ErrorCode::kInvalid, "invalid requestState");
   const auto parsed = parse_json(*payload, kStateBounds);
   if (!parsed || !(*parsed)["expires"].is_integer() || !(*parsed)["nonce"].is_string())
-    return bad_state(ErrorCode::kInvalid, "requestState is not what the server gave out");
+    return bad_state(ErrorCode::kInvalid, "invalid requestState");
   if (parsed->string_at("principal") != binding.principal || parsed->string_at("request") != binding.request)
     return bad_state(ErrorCode::kInvalid, "requestState belongs to another request");
   const TimestampMs expires = (*parsed)["expires"].as_integer();
   if (clock_.now_ms() >= expires) return bad_state(ErrorCode::kConflict, "requestState has expired");
   if (!SB_TRY(is_first_use_((*parsed)["nonce"].as_string(), expires)))
-    return bad_state(ErrorCode::kConflict, "requestState was used already");
+    return bad_state(ErrorCode::kConflict, "requestState was already used");
   return (*parsed)["state"];
 }
 

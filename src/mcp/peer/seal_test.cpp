@@ -1,4 +1,4 @@
-// What goes out sealed comes back as it was, or not at all.
+// A sealed value comes back unchanged or is rejected.
 #include "mcp/peer/seal.hpp"
 
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@
 namespace sb::mcp {
 namespace {
 
-TEST(Seal, OpensWhatItClosed) {
+TEST(Seal, OpensWhatItSealed) {
   const Seal seal("key");
   for (const std::string& payload :
        {std::string(), std::string("a"), std::string("\0\xff.", 3), std::string(5000, 'x')})
@@ -33,7 +33,7 @@ TEST(Seal, OpensNothingElse) {
     EXPECT_EQ(seal.open("label", bad).error().code, ErrorCode::kInvalid) << bad;
 }
 
-TEST(Seal, TellsALabelFromAPayload) {
+TEST(Seal, DistinguishesLabelFromPayload) {
   const Seal seal("key");
   const std::string sealed = seal.close("ab", "c");
   const std::string moved = seal.close("a", "bc");
@@ -52,24 +52,25 @@ class RequestStatesTest : public ::testing::Test {
   const Value state = Value::object({{"decision", "d1"}});
 };
 
-TEST_F(RequestStatesTest, AreGoodOnce) {
+TEST_F(RequestStatesTest, CanBeUsedOnce) {
   const std::string sealed = states.make(state, "s/d1", binding);
   EXPECT_EQ(states.take(sealed, binding), state);
   EXPECT_EQ(states.take(sealed, binding).error().code, ErrorCode::kConflict);
-  EXPECT_EQ(states.take(states.make(state, "s/d1", binding), binding), state) << "another of the same is another";
+  EXPECT_EQ(states.take(states.make(state, "s/d1", binding), binding), state)
+      << "another state for the same request is separate";
 }
 
-TEST_F(RequestStatesTest, HoldWhatAMessageCanHold) {
+TEST_F(RequestStatesTest, CanContainWhatAMessageCan) {
   Value deep = Value::array();
   for (int i = 0; i < 150; ++i) deep = Value(Value::Array{std::move(deep)});
   EXPECT_EQ(states.take(states.make(deep, "", binding), binding), deep);
 }
 
-TEST_F(RequestStatesTest, AreGoodForTheSameOnly) {
+TEST_F(RequestStatesTest, AreValidOnlyForTheSameRequest) {
   const std::string sealed = states.make(state, "s/d1", binding);
   EXPECT_EQ(states.take(sealed, {"eve", "digest"}).error().code, ErrorCode::kInvalid);
   EXPECT_EQ(states.take(sealed, {"ada", "other"}).error().code, ErrorCode::kInvalid);
-  EXPECT_TRUE(used.empty()) << "a failed try does not use it up";
+  EXPECT_TRUE(used.empty()) << "a failed attempt does not use it up";
   EXPECT_EQ(states.take(sealed, binding), state);
 }
 
@@ -82,7 +83,7 @@ TEST_F(RequestStatesTest, Expire) {
   EXPECT_EQ(states.take(another, binding).error().code, ErrorCode::kConflict);
 }
 
-TEST_F(RequestStatesTest, AreRefusedWhenTheirUseCannotBeStored) {
+TEST_F(RequestStatesTest, AreRejectedIfTheirUseCannotBeStored) {
   RequestStates broken(Seal("key"), clock, random,
                        [](std::string_view, TimestampMs) -> Result<bool> { return fail(ErrorCode::kIo, "disk full"); });
   EXPECT_EQ(broken.take(states.make(state, "", binding), binding).error().code, ErrorCode::kIo);

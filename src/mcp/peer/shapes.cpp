@@ -15,7 +15,8 @@ void shape_block(Value& block, Revision revision) {
     block = Value::object({{"type", "text"}, {"text", name.empty() ? uri : fmt::format("{}: {}", name, uri)}});
   } else if (type == "audio" && revision < Revision::k2025_03_26) {
     const std::string kind = block.string_at("mimeType").value_or("audio");
-    block = Value::object({{"type", "text"}, {"text", fmt::format("({}: this client's protocol has no audio)", kind)}});
+    block = Value::object(
+        {{"type", "text"}, {"text", fmt::format("({}: not supported by this client's protocol version)", kind)}});
   }
   if (revision < Revision::k2025_06_18) block.erase("_meta");
 }
@@ -39,7 +40,7 @@ Value adapted_item(Value item, Revision revision) {
 Value adapted_result(Value result, Revision revision) {
   if (!result.is_object()) return result;
   if (Value* structured = result.find("structuredContent")) {
-    // Before the stateless era it is an object or not there.
+    // Before the stateless era it is an object or absent.
     const bool is_known = has_structured_content(revision) && (is_stateless(revision) || structured->is_object());
     if (!is_known) result.erase("structuredContent");
   }

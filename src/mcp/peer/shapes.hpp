@@ -1,5 +1,5 @@
-// What goes out, cut to what a revision knows: members it has not got yet are taken off, blocks it cannot carry become
-// text. Pure.
+// Adapts outgoing items to a revision: removes members it does not support yet, converts unsupported blocks to text.
+// Pure.
 #pragma once
 
 #include "mcp/peer/revision.hpp"
@@ -8,7 +8,7 @@ namespace sb::mcp {
 
 // An item of a list: a tool, a resource, a template, a prompt.
 Value adapted_item(Value item, Revision revision);
-// A result with `content`, `messages` or `contents`; others come back as they are.
+// A result with `content`, `messages` or `contents`; other results are returned unchanged.
 Value adapted_result(Value result, Revision revision);
 // A server's {name, version, …}.
 Value adapted_info(Value info, Revision revision);

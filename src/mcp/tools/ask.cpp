@@ -1,4 +1,4 @@
-// ask, as clients are told of it; mcp/asking/ask.hpp is what it does.
+// ask: its description for clients; the implementation is in mcp/asking/ask.hpp.
 #include "mcp/asking/ask.hpp"
 
 #include "mcp/tools/tools.hpp"
@@ -16,13 +16,13 @@ Tool ask_tool() {
   return {
       {.name = "ask",
        .title = "Ask a person",
-       .description = "Puts a decision to the person you work for, outside any workflow. Without an answer it stays "
-                      "in their inbox and the result says how they answer; call again with the same declaration to "
-                      "pick the answer up. You cannot answer it yourself.",
+       .description = "Asks the person you work for to decide, outside any workflow. Without an answer it stays "
+                      "in their inbox and the result says how to answer it; call again with the same declaration to "
+                      "get the answer. You cannot answer it yourself.",
        .fields = {{.name = "declaration",
                    .kind = Field::Kind::kJson,
-                   .description = "decision (its id), instruction (one question), options (2 or more: texts or "
-                                  "{id, label}, a label of at most five words); where wanted select (one, many, text, "
+                   .description = "decision (its id), instruction (one question), options (2 or more: strings or "
+                                  "{id, label}, labels of at most five words); optional: select (one, many, text, "
                                   "form) and door: one-way with "
                                   "irreversible_note. Or a flow or chain",
                    .is_required = true,
@@ -30,7 +30,7 @@ Tool ask_tool() {
                   workspace_field(false),
                   {.name = "again",
                    .kind = Field::Kind::kFlag,
-                   .description = "Ask anew what was answered within a day; else you get that answer"}},
+                   .description = "Ask again even if it was answered within a day; otherwise you get that answer"}},
        .is_idempotent = true},
       run_ask};
 }

@@ -1,4 +1,4 @@
-// checkpoint_workflow: a place in a session to come back to.
+// checkpoint_workflow: a point in a session to return to.
 #include "mcp/tools/tool_answers.hpp"
 #include "mcp/tools/tools.hpp"
 
@@ -23,11 +23,11 @@ HandlerResult run_checkpoint(WorkerContext& worker, const ToolSpec&, const Input
 
 Tool checkpoint_workflow_tool() {
   return {{.name = "checkpoint_workflow",
-           .title = "Mark a place in a workflow",
-           .description = "Marks where the session stands, without delivering anything, and gives a token to come back "
-                          "with. Use it before you stop in the middle of a step.",
+           .title = "Set a checkpoint",
+           .description = "Saves the current position without submitting anything, and returns a token to resume "
+                          "from. Use it before you stop in the middle of a step.",
            .fields = {{.name = "checkpointToken",
-                       .description = "From the last line of a start or continue",
+                       .description = "From the last line of start_workflow or continue_workflow",
                        .is_required = true,
                        .placeholder = "<checkpointToken of the last answer>"}},
            .is_idempotent = true,

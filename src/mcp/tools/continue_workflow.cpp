@@ -1,4 +1,4 @@
-// continue_workflow: a step delivered, or shown again.
+// continue_workflow: submits a step, or shows it again.
 #include "base/limits.hpp"
 #include "mcp/asking/carried_decisions.hpp"
 #include "mcp/tools/tool_answers.hpp"
@@ -9,7 +9,7 @@ namespace {
 
 using Intent = engine::ContinueRequest::Intent;
 
-// Nothing, or what is wrong with how the inputs go together.
+// Nothing, or what is wrong with the combination of inputs.
 std::optional<engine::SessionError> submission_fault(const ToolSpec& spec, const Inputs& inputs) {
   if (inputs.text("intent") != "rehydrate") return {};
   if (inputs.given.find("workspacePath") == nullptr) {
@@ -18,7 +18,7 @@ std::optional<engine::SessionError> submission_fault(const ToolSpec& spec, const
   }
   const Value& output = inputs.given["output"];
   if (output.is_object() && output.size() > 0) {
-    return input_error(spec, inputs, "output", "goes with intent advance; rehydrate only shows the step again",
+    return input_error(spec, inputs, "output", "needs intent advance; rehydrate only shows the step again",
                        {{"intent", "advance"}});
   }
   return {};
@@ -60,29 +60,30 @@ HandlerResult run_continue_session(WorkerContext& worker, const ToolSpec& spec, 
 Tool continue_workflow_tool() {
   Field output = {.name = "output",
                   .kind = Field::Kind::kObject,
-                  .description = "What the step asked for",
+                  .description = "The result of the step",
                   .members = {{.name = "notesMarkdown",
-                               .description = "What was done and found, for whoever goes on later",
+                               .description = "What you did and found, for whoever continues the work",
                                .may_be_empty = true},
                               {.name = "artifacts",
                                .kind = Field::Kind::kList,
-                               .description = "JSON objects, each with its kind, where the step asks for them"}}};
-  Field answer = {.name = "answer",
-                  .kind = Field::Kind::kObject,
-                  .description = "Only where the last line said relay: true: what the person chose",
-                  .members = {{.name = "decision", .is_required = true},
-                              {.name = "options", .kind = Field::Kind::kTexts, .description = "Ids of what they chose"},
-                              {.name = "text"},
-                              {.name = "values", .kind = Field::Kind::kObject},
-                              {.name = "reason"}}};
+                               .description = "JSON objects, each with its kind, if the step asks for them"}}};
+  Field answer = {
+      .name = "answer",
+      .kind = Field::Kind::kObject,
+      .description = "Only if the last line said relay: true: the person's answer",
+      .members = {{.name = "decision", .is_required = true},
+                  {.name = "options", .kind = Field::Kind::kTexts, .description = "Ids of the chosen options"},
+                  {.name = "text"},
+                  {.name = "values", .kind = Field::Kind::kObject},
+                  {.name = "reason"}}};
   return {{.name = "continue_workflow",
            .title = "Continue a workflow",
-           .description = "Delivers the open step and gives the next one, or says what is missing. Without output it "
-                          "shows how the step stands, and picks up an answer that was waited for.",
+           .description = "Submits the open step and returns the next one, or reports what is missing. Without output "
+                          "it shows the step again, or picks up an answer you waited for.",
            .fields = {{.name = "continueToken",
-                       .description = "From the last line of the answer before; a resumeToken also",
+                       .description = "From the last line of the previous result; or a resumeToken",
                        .is_required = true,
-                       .placeholder = "<continueToken of the last answer>"},
+                       .placeholder = "<continueToken of the last result>"},
                       output,
                       {.name = "context", .kind = Field::Kind::kObject, .description = "Keys to set; null removes one"},
                       {.name = "intent",

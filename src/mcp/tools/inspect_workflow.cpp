@@ -1,4 +1,4 @@
-// inspect_workflow: what one workflow is for, and its steps.
+// inspect_workflow: the purpose of one workflow, and its steps.
 #include "mcp/tools/tool_answers.hpp"
 #include "mcp/tools/tools.hpp"
 #include "workflow/catalog/catalog_view.hpp"
@@ -100,7 +100,7 @@ HandlerResult run_inspect(WorkerContext& worker, const ToolSpec&, const Inputs& 
 Tool inspect_workflow_tool() {
   return {{.name = "inspect_workflow",
            .title = "Inspect a workflow",
-           .description = "What one workflow asks for before you start it: purpose, preconditions, and in mode preview "
+           .description = "Shows a workflow before you start it: purpose, preconditions, and in mode preview "
                           "its steps.",
            .fields = {{.name = "workflowId", .is_required = true, .placeholder = "<id from list_workflows>"},
                       workspace_field(true),

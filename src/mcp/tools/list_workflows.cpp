@@ -1,4 +1,4 @@
-// list_workflows: what can be started here, by tag.
+// list_workflows: the workflows that can be started here, by tag.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,7 +15,7 @@ namespace {
 using workflow::Catalog;
 using workflow::CatalogEntry;
 
-constexpr std::size_t kShortBytes = 160;  // of a description, where all are listed
+constexpr std::size_t kShortBytes = 160;  // of a description, if all are listed
 
 Value tag_texts(const Catalog& catalog) {
   Value out = Value::array();
@@ -27,7 +27,7 @@ Value tag_texts(const Catalog& catalog) {
   return out;
 }
 
-// What an agent needs to choose; the rest is inspect_workflow's.
+// What an agent needs to choose; inspect_workflow shows the rest.
 Value item_of(const Catalog& catalog, const CatalogEntry& entry, bool is_short) {
   Value item = Value::object({{"workflowId", entry.id}});
   if (const auto* definition = entry.definition.get()) {
@@ -59,7 +59,7 @@ Value source_of(const workflow::SourceReport& source) {
   return value;
 }
 
-// Tags that nobody has: each with the nearest there is.
+// Unknown tags, each with the nearest known one.
 void note_unknown_tags(const Catalog& catalog, const std::vector<std::string>& tags, Inputs& inputs) {
   std::vector<std::string> known;
   const Value all = catalog.tags();
@@ -67,7 +67,7 @@ void note_unknown_tags(const Catalog& catalog, const std::vector<std::string>& t
   for (const std::string& tag : tags) {
     if (std::ranges::find(known, tag) != known.end()) continue;
     const std::string nearest = nearest_name(tag, known);
-    inputs.notes.push_back(fmt::format("there is no tag {}{}", quote_json(utf8_prefix(tag, 64)),
+    inputs.notes.push_back(fmt::format("unknown tag {}{}", quote_json(utf8_prefix(tag, 64)),
                                        nearest.empty() ? fmt::format("; the tags are {}", fmt::join(known, ", "))
                                                        : fmt::format("; did you mean {}?", nearest)));
   }
@@ -106,13 +106,14 @@ Tool list_workflows_tool() {
   return {
       {.name = "list_workflows",
        .title = "List workflows",
-       .description = "Which workflows can be started here. Use it when a task could follow one and you do not "
-                      "know its id. Without tags all are listed, descriptions cut; with tags only those.",
+       .description =
+           "Lists the workflows you can start here. Use it when a task could follow one and you do not "
+           "know its id. Without tags it lists all, with shortened descriptions; with tags only matching ones.",
        .fields = {workspace_field(true),
                   {.name = "tags", .kind = Field::Kind::kTexts, .description = "Only those with one of these tags"},
                   {.name = "includeSources",
                    .kind = Field::Kind::kFlag,
-                   .description = "Also where workflows are taken from"}},
+                   .description = "Also list the folders workflows are loaded from"}},
        .refuses_unknown = false,
        .is_read_only = true,
        .is_idempotent = true,

@@ -1,6 +1,6 @@
-// manage_workflow_source: folders of the user's that workflows are taken from.
+// manage_workflow_source: the user's folders from which workflows are loaded.
 //
-// An agent that attaches a folder speaks for nobody: what is in there is trusted no more than a project.
+// An agent that attaches a folder has no authority: its content is trusted no more than a project.
 #include <fmt/format.h>
 
 #include "mcp/tools/tool_answers.hpp"
@@ -15,7 +15,7 @@ Result<Value> changed(WorkerContext& worker, Inputs& inputs) {
   if (inputs.text("action") == "attach") {
     SB_TRY(workflow::Catalog::attach(worker.files(), homes, path, workflow::Catalog::AttachedBy::kAgent));
     inputs.notes.push_back(
-        fmt::format("until a person runs `signalbox workflow source add {}`, its commands are not run and it replaces "
+        fmt::format("until a person runs `signalbox workflow source add {}`, its commands do not run and it replaces "
                     "no built-in workflow",
                     path));
   } else {
@@ -34,21 +34,22 @@ HandlerResult run_manage_source(WorkerContext& worker, const ToolSpec&, const In
 }  // namespace
 
 Tool manage_workflow_source_tool() {
-  return {{.name = "manage_workflow_source",
-           .title = "Attach or detach a folder of workflows",
-           .description = "Only when the person asks for it: takes workflows from a folder of theirs in every "
-                          "workspace, or no longer.",
-           .fields =
-               {{.name = "action", .kind = Field::Kind::kChoice, .is_required = true, .choices = {"attach", "detach"}},
-                {.name = "path",
-                 .kind = Field::Kind::kPath,
-                 .description = "Absolute path of the folder",
-                 .is_required = true}},
-           .is_idempotent = true,
-           .output = object_schema({{"action", type_schema("string")},
-                                    {"path", type_schema("string")},
-                                    {"warnings?", list_schema(type_schema("string"))}})},
-          run_manage_source};
+  return {
+      {.name = "manage_workflow_source",
+       .title = "Attach or detach a folder of workflows",
+       .description = "Only if the person asks for it: adds or removes one of their folders as a source of workflows "
+                      "in every workspace.",
+       .fields =
+           {{.name = "action", .kind = Field::Kind::kChoice, .is_required = true, .choices = {"attach", "detach"}},
+            {.name = "path",
+             .kind = Field::Kind::kPath,
+             .description = "Absolute path of the folder",
+             .is_required = true}},
+       .is_idempotent = true,
+       .output = object_schema({{"action", type_schema("string")},
+                                {"path", type_schema("string")},
+                                {"warnings?", list_schema(type_schema("string"))}})},
+      run_manage_source};
 }
 
 }  // namespace sb::mcp

@@ -14,7 +14,7 @@ constexpr std::string_view kAny = "workflow";
 constexpr std::size_t kDescriptionBytes = 200;
 
 Value goal_argument() {
-  return Value::object({{"name", "goal"}, {"title", "Goal"}, {"description", "What is to be done"}});
+  return Value::object({{"name", "goal"}, {"title", "Goal"}, {"description", "What to do"}});
 }
 
 Value prompt_item(const CatalogEntry& entry) {
@@ -27,18 +27,17 @@ Value prompt_item(const CatalogEntry& entry) {
        {"arguments", Value::Array{goal_argument()}}});
 }
 
-// Claude Code splits what is typed behind a command at blanks and drops what no argument is declared for.
+// Claude Code splits the text typed after a command at blanks and drops words beyond the declared arguments.
 std::string goal_text(const std::string& goal) {
-  if (is_blank(goal)) return "Goal: what was asked for before this; ask the person when nothing was.";
-  return fmt::format("Goal: {}\nWhere the person wrote more than this behind the command, all of it is the goal.",
-                     goal);
+  if (is_blank(goal)) return "Goal: what the person asked for before this; if nothing, ask them.";
+  return fmt::format("Goal: {}\nIf the person wrote more than this after the command, all of it is the goal.", goal);
 }
 
-// A server reached over HTTP runs elsewhere than its clients: only they know their folder.
+// A server reached over HTTP does not run on its clients' machines: only they know their folder.
 std::string workflow_prompt(const CatalogEntry& entry, const std::string& goal) {
   return fmt::format(
       "Work with the Signalbox workflow \"{}\".\n\n{}\n\nCall start_workflow with workflowId {}, the goal, and the "
-      "absolute path of the folder you work in as workspacePath. Do each step as it says and deliver it with "
+      "absolute path of the folder you work in as workspacePath. Do each step as instructed and submit it with "
       "continue_workflow, until the workflow is complete.",
       entry.definition->name, goal_text(goal), quote_json(entry.id));
 }

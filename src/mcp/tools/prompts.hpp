@@ -1,4 +1,4 @@
-// Workflows as prompts, so that clients show them to people as commands: one each, and `workflow` for any.
+// Workflows as prompts, so that clients show them as commands: one each, and `workflow` for any.
 #pragma once
 
 #include <optional>
@@ -13,7 +13,7 @@ namespace sb::mcp {
 
 Value listed_prompts(WorkerContext& worker);
 std::optional<HandlerResult> prompt_messages(WorkerContext& worker, std::string_view name, const Value& arguments);
-// Nothing where there is no such prompt or argument.
+// Nothing if there is no such prompt or argument.
 std::optional<std::vector<std::string>> prompt_completions(WorkerContext& worker, std::string_view prompt,
                                                            std::string_view argument, std::string_view begun);
 

@@ -1,4 +1,4 @@
-// From what a client sent to what a tool works with, or to an error that shows the right call.
+// Converts a client's arguments into a tool's inputs, or into an error that shows a correct call.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -32,7 +32,8 @@ bool is_capital(char c) {
   return c >= 'A' && c <= 'Z';
 }
 
-// Whether one name is the first or last words of the other: `notes` of `notesMarkdown`, `token` of `continueToken`.
+// Whether one name consists of the first or last words of the other: `notes` of `notesMarkdown`, `token` of
+// `continueToken`.
 bool is_part(std::string_view wrong, std::string_view right) {
   constexpr std::size_t kWordBytes = 4;
   const std::string part = plain(wrong), whole = plain(right);
@@ -41,8 +42,8 @@ bool is_part(std::string_view wrong, std::string_view right) {
          (whole.ends_with(part) && is_capital(right[right.size() - part.size()]));
 }
 
-// 1: the same but for case and joints; 0: nothing in common. AttachedBy edit distance, but a part of a name is near to
-// it.
+// 1: equal except for case and separators; 0: nothing in common. Based on edit distance, but a part of a name counts as
+// close.
 double similarity(std::string_view wrong, std::string_view right) {
   const std::string a = plain(wrong), b = plain(right);
   const std::size_t longer = std::max(a.size(), b.size());
@@ -109,7 +110,7 @@ Value placeholder(const Field& field) {
   return {};
 }
 
-// What was sent, as far as it need be shown again.
+// What was sent, shortened for the error.
 Value echoed(const Value& value, std::size_t depth = kEchoedDepth) {
   if (value.is_string()) return value.as_string().size() <= kEchoedBytes ? value : Value("<as you sent it>");
   if (value.is_array() || value.is_object()) {
@@ -125,7 +126,7 @@ class Reading {
 
   void read(const Value& arguments) {
     if (!arguments.is_object()) {
-      fault("", fmt::format("the arguments are {}, not an object", kind_name(arguments.kind())));
+      fault("", fmt::format("the arguments must be an object, not {}", kind_name(arguments.kind())));
       return;
     }
     inputs_.given = Value::object();
@@ -146,16 +147,16 @@ class Reading {
     for (std::size_t i = 0; i < std::min(kSuggestions, suggestions_.size()); ++i) {
       suggestions.push_back(std::move(suggestions_[i]));
     }
-    std::string message = fmt::format("{} cannot be called so: {}", spec_.name, fmt::join(messages_, "; "));
+    std::string message = fmt::format("invalid call of {}: {}", spec_.name, fmt::join(messages_, "; "));
     return {"VALIDATION_ERROR",
-            Error{ErrorCode::kInvalid, std::move(message), "Call it again as correctTemplate shows", {}, true},
+            Error{ErrorCode::kInvalid, std::move(message), "Call it again as shown in correctTemplate", {}, true},
             Value::object({{"validationErrors", std::move(faults_)},
                            {"suggestions", std::move(suggestions)},
                            {"correctTemplate", std::move(correct_)}})};
   }
 
  private:
-  // Aliases give way to the right name where both are there.
+  // If both are present, the right name wins over its alias.
   Value with_aliases(const Value& arguments) {
     Value out = Value::object();
     for (const Value::Member& member : arguments.members()) {
@@ -191,7 +192,7 @@ class Reading {
                     Value& correct) {
     std::vector<std::string_view> names;
     for (const Field& field : fields) names.push_back(field.name);
-    std::vector<std::pair<std::string_view, const Value*>> meant;  // right names of wrong ones
+    std::vector<std::pair<std::string_view, const Value*>> meant;  // the intended names of unknown ones
     for (const Value::Member& member : given.members()) {
       if (std::ranges::find(names, member.name) != names.end()) continue;
       const Nearest near = nearest(member.name, names);
@@ -224,12 +225,12 @@ class Reading {
     }
     const std::string hint = near.name.empty() ? "" : fmt::format("; did you mean {}?", near.name);
     if (spec_.refuses_unknown || !path.empty()) {
-      fault(at, fmt::format("is no input of {}{}", spec_.name, hint));
+      fault(at, fmt::format("is not an input of {}{}", spec_.name, hint));
     } else if (++ignored_ <= kIgnoredTold) {
-      inputs_.notes.push_back(fmt::format("{} is no input of {} and was ignored{}", at, spec_.name,
+      inputs_.notes.push_back(fmt::format("{} is not an input of {} and was ignored{}", at, spec_.name,
                                           near.name.empty() ? "" : fmt::format(" (did you mean {}?)", near.name)));
     } else if (ignored_ == kIgnoredTold + 1) {
-      inputs_.notes.push_back("further inputs that there are not were ignored too");
+      inputs_.notes.push_back("other unknown inputs were ignored too");
     }
   }
 
@@ -269,7 +270,7 @@ class Reading {
       case Field::Kind::kJson:
       case Field::Kind::kJsonText:
         if (value.is_string() || value.is_object()) return value;
-        return wrong(at, "an object, or a text that holds one", value);
+        return wrong(at, "an object, or a string that contains one", value);
       case Field::Kind::kObject:
         break;
     }
@@ -286,7 +287,7 @@ class Reading {
     const std::string& text = value.as_string();
     if (field.kind == Field::Kind::kChoice) return read_choice(field, text, at);
     if (text.find('\0') != std::string::npos) {
-      fault(at, "holds a NUL character");
+      fault(at, "contains a NUL character");
     } else if (!field.may_be_empty && is_blank(text)) {
       fault(at, "is empty");
     } else if (field.max_bytes > 0 && text.size() > field.max_bytes) {
@@ -295,7 +296,7 @@ class Reading {
       fault(at, fmt::format("{} is not an absolute path", quote_json(shown(text))));
     } else if (field.kind == Field::Kind::kCommit &&
                (text.size() != 40 || text.find_first_not_of("0123456789abcdefABCDEF") != std::string::npos)) {
-      fault(at, "must be a whole commit id of 40 hex digits");
+      fault(at, "must be a full commit id of 40 hex digits");
     } else {
       return value;
     }
@@ -318,7 +319,7 @@ class Reading {
   std::optional<Value> read_flag(const Value& value, const std::string& at) {
     if (value.is_bool()) return value;
     if (value.is_string() && (value.as_string() == "true" || value.as_string() == "false")) {
-      inputs_.notes.push_back(fmt::format("{} was sent as a text and taken as {}", at, value.as_string()));
+      inputs_.notes.push_back(fmt::format("{} was sent as a string and read as {}", at, value.as_string()));
       return Value(value.as_string() == "true");
     }
     return wrong(at, "true or false", value);
@@ -330,7 +331,7 @@ class Reading {
     return wrong(at, "an object", value);
   }
 
-  // A list or object that came as JSON in a text.
+  // A list or object sent as JSON in a string.
   std::optional<Value> from_text(const Value& value, const std::string& at) {
     if (!value.is_string()) return {};
     const std::string& text = value.as_string();
@@ -338,10 +339,10 @@ class Reading {
     if (begin == std::string::npos || (text[begin] != '{' && text[begin] != '[')) return {};
     auto read = parse_json(text);
     if (!read) {
-      fault(at, fmt::format("is a text that looks like JSON and is not: {}", read.error().message));
+      fault(at, fmt::format("is a string that looks like JSON but is invalid: {}", read.error().message));
       return {};
     }
-    inputs_.notes.push_back(fmt::format("{} was sent as JSON in a text and read as {}", at, kind_name(read->kind())));
+    inputs_.notes.push_back(fmt::format("{} was sent as JSON in a string and read as {}", at, kind_name(read->kind())));
     return std::move(*read);
   }
 
@@ -350,7 +351,7 @@ class Reading {
     if (!list && value.is_object()) list = value;
     if (!list) return wrong(at, "a list", value);
     if (list->is_object()) {
-      inputs_.notes.push_back(fmt::format("{} was one object and taken as a list of it", at));
+      inputs_.notes.push_back(fmt::format("{} was a single object and read as a list", at));
       list = Value(Value::Array{std::move(*list)});
     }
     for (std::size_t i = 0; i < list->size(); ++i) {
@@ -363,10 +364,10 @@ class Reading {
   std::optional<Value> read_texts(const Value& value, const std::string& at) {
     std::optional<Value> list = value.is_array() ? std::optional(value) : from_text(value, at);
     if (!list && value.is_string()) {
-      inputs_.notes.push_back(fmt::format("{} was one text and taken as a list of it", at));
+      inputs_.notes.push_back(fmt::format("{} was a single string and read as a list", at));
       list = Value(Value::Array{value});
     }
-    if (!list || !list->is_array()) return wrong(at, "a list of texts", value);
+    if (!list || !list->is_array()) return wrong(at, "a list of strings", value);
     for (std::size_t i = 0; i < list->size(); ++i) {
       if (!list->items()[i].is_string()) return wrong(fmt::format("{}[{}]", at, i), "a text", list->items()[i]);
     }

@@ -44,8 +44,8 @@ Result<Value> session_view(engine::Sessions& sessions, const std::string& id) {
 Value listed_resources() {
   return Value::Array{Value::object({{"uri", kTagsUri},
                                      {"name", "tags"},
-                                     {"title", "Tags of workflows"},
-                                     {"description", "By which list_workflows finds them, and when each is meant"},
+                                     {"title", "Workflow tags"},
+                                     {"description", "The tags that list_workflows accepts, and when to use each"},
                                      {"mimeType", "application/json"}})};
 }
 
@@ -53,7 +53,7 @@ Value listed_templates() {
   return Value::Array{Value::object({{"uriTemplate", kSessionTemplate},
                                      {"name", "session"},
                                      {"title", "A session"},
-                                     {"description", "Where it stands, what was delivered last, and its steps"},
+                                     {"description", "Its status, the last submission, and its steps"},
                                      {"mimeType", "application/json"}})};
 }
 

@@ -1,4 +1,4 @@
-// What clients may read besides calling tools: the tags of workflows, and how a session stands.
+// What clients may read besides calling tools: the tags of workflows, and the status of a session.
 #pragma once
 
 #include <optional>
@@ -17,12 +17,12 @@ inline constexpr std::string_view kSessionTemplate = "signalbox://session/{id}";
 Value listed_resources();
 Value listed_templates();
 
-// The session's id, or the beginning of one, that such a uri names; empty for every other uri.
+// The session's id (or a prefix of it) that such a uri names; empty for every other uri.
 std::string session_of_uri(std::string_view uri);
-// Nothing where the uri names nothing.
+// Nothing if the uri names nothing.
 std::optional<HandlerResult> resource_contents(WorkerContext& worker, const std::string& uri);
 
-// Each changes when what is shown of it does. One that cannot be looked at has an empty one.
+// Each changes when what is shown changes. Empty for one that cannot be read.
 std::string session_fingerprint(WorkerContext& worker, const std::string& session);
 std::string workflows_fingerprint(WorkerContext& worker);
 

@@ -34,11 +34,11 @@ TEST_F(Resources, TagsAndSessionsCanBeRead) {
   const Value session = read("signalbox://session/" + id);
   EXPECT_EQ(session.string_at("workflowId"), "two-steps");
   EXPECT_EQ(session["steps"].items().front().string_at("stepId"), "one");
-  EXPECT_EQ(to_json(session).find("ct_"), std::string::npos) << "a token lets its reader move the session";
+  EXPECT_EQ(to_json(session).find("ct_"), std::string::npos) << "a token would let its reader advance the session";
   EXPECT_EQ(read("signalbox://session/" + id.substr(0, 12)).string_at("sessionId"), id);
 }
 
-TEST_F(Resources, WhatIsNotThereIsNotRead) {
+TEST_F(Resources, UnknownResourcesAreNotFound) {
   for (const char* uri :
        {"workrail://tag", "signalbox://session/", "signalbox://session/s-nothing", "", "file:///etc"}) {
     EXPECT_FALSE(service->read_resource(uri, call)) << uri;
@@ -46,7 +46,7 @@ TEST_F(Resources, WhatIsNotThereIsNotRead) {
   EXPECT_FALSE(service->has_resource("file:///etc/passwd"));
 }
 
-TEST_F(Resources, AFingerprintChangesWithWhatWouldBeRead) {
+TEST_F(Resources, FingerprintChangesWithTheContent) {
   const Value first = start();
   const std::string uri = "signalbox://session/" + *first.string_at("sessionId");
   const std::string before = service->fingerprint(uri);
@@ -76,28 +76,28 @@ TEST_F(Resources, WorkflowsArePromptsAndTheirIdsAreCompleted) {
   EXPECT_FALSE(service->complete(Value::object({{"type", "ref/prompt"}, {"name", "none"}}), "goal", "", {}));
 }
 
-TEST_F(Resources, APromptSaysWhatToCall) {
+TEST_F(Resources, PromptNamesTheToolToCall) {
   const auto text_of_prompt = [&](std::string_view name, const Value& given) {
     const auto outcome = service->get_prompt(name, given, call);
     if (!outcome || !std::holds_alternative<Value>(*outcome)) return std::string();
     return *std::get<Value>(*outcome)["messages"].items().front()["content"].string_at("text");
   };
   const std::string own = text_of_prompt("wr.coding-task", Value::object({{"goal", "Faster"}}));
-  EXPECT_THAT(own, HasSubstr("Goal: Faster\nWhere the person wrote more"));
+  EXPECT_THAT(own, HasSubstr("Goal: Faster\nIf the person wrote more"));
   EXPECT_THAT(own, HasSubstr("\"wr.coding-task\""));
   EXPECT_EQ(text_of_prompt("workflow", Value::object({{"workflowId", "wr.coding-task"}, {"goal", "Faster"}})), own);
-  EXPECT_THAT(text_of_prompt("wr.coding-task", Value::object()), HasSubstr("ask the person"));
+  EXPECT_THAT(text_of_prompt("wr.coding-task", Value::object()), HasSubstr("if nothing, ask them"));
   EXPECT_FALSE(service->get_prompt("none", Value::object(), call));
   const auto wrong = service->get_prompt("workflow", Value::object({{"workflowId", "wr.coding-tas"}}), call);
   ASSERT_TRUE(wrong && std::holds_alternative<RpcError>(*wrong));
   EXPECT_THAT(std::get<RpcError>(*wrong).message, HasSubstr("wr.coding-task"));
 }
 
-TEST_F(Resources, TwoServersOnOneHomeSealAlikeAndTakeAStateOnce) {
+TEST_F(Resources, TwoServersOnOneHomeShareTheSealKeyAndUseAStateOnce) {
   const Seams seams{files, clock, random, process, environment, streams};
   const ServerParts one = make_server_parts(seams);
   const ServerParts two = make_server_parts(seams);
-  EXPECT_FALSE(std::filesystem::exists(directory + "/own")) << "nothing is opened before it is needed";
+  EXPECT_FALSE(std::filesystem::exists(directory + "/own")) << "nothing is opened until it is needed";
   EXPECT_EQ(one.seal_key(), two.seal_key());
   const TimestampMs soon = clock.now_ms() + 1'000;
   EXPECT_TRUE(*one.is_first_use("n1", soon));
@@ -105,7 +105,7 @@ TEST_F(Resources, TwoServersOnOneHomeSealAlikeAndTakeAStateOnce) {
   EXPECT_TRUE(*two.is_first_use("n2", soon + 60'000));
 }
 
-TEST_F(Resources, UsedStatesAreForgottenOnceTheyExpired) {
+TEST_F(Resources, UsedStatesAreForgottenWhenTheyExpire) {
   const Seams seams{files, clock, random, process, environment, streams};
   const ServerParts server = make_server_parts(seams);
   for (int i = 0; i < 50; ++i) EXPECT_TRUE(*server.is_first_use(fmt::format("n{}", i), clock.now_ms() + 1'000));

@@ -1,4 +1,4 @@
-// resume_session: which session is meant, and how to go on with it.
+// resume_session: finds a session and how to continue it.
 #include <fmt/format.h>
 
 #include "base/clock.hpp"
@@ -26,7 +26,7 @@ Result<engine::ResumeQuery> query_of(const WorkerContext& worker, const Inputs& 
   return query;
 }
 
-// What an agent needs to tell one from the other.
+// What an agent needs to distinguish sessions.
 Value candidate_of(const engine::ResumeCandidate& candidate, const std::string& token) {
   const engine::Summary& summary = candidate.summary;
   Value value = Value::object({{"sessionId", summary.id},
@@ -41,7 +41,7 @@ Value candidate_of(const engine::ResumeCandidate& candidate, const std::string& 
   }
   if (!summary.git_branch.empty()) value.set("gitBranch", summary.git_branch);
   if (!summary.recap.empty()) {
-    // Enough to tell sessions apart; who takes one up is shown the rest.
+    // Enough to distinguish sessions; resuming one shows the rest.
     const std::string_view begin = utf8_prefix(summary.recap, kRecapShown);
     value.set("recap", begin.size() == summary.recap.size() ? summary.recap : fmt::format("{}…", begin));
   }
@@ -50,15 +50,15 @@ Value candidate_of(const engine::ResumeCandidate& candidate, const std::string& 
   return value;
 }
 
-// What an agent might otherwise take for what it asked for.
+// Warns if the result is not what the agent asked for.
 std::string note_on(const engine::ResumeQuery& query, const engine::ResumeMatches& found) {
   const bool has_any = !found.candidates.empty();
-  if (!query.session_id.empty()) return has_any ? "" : "there is no session of this id; a query of words may find it";
+  if (!query.session_id.empty()) return has_any ? "" : "no session with this id; try a query by words";
   if (!query.text.empty() && !found.has_direct_match()) {
-    return has_any ? "no session in progress has the words of the query; these are the ones of this project"
-                   : "no session in progress has the words of the query, and none is in progress in this project";
+    return has_any ? "no session in progress matches the query; these are the sessions of this project"
+                   : "no session in progress matches the query, and none is in progress in this project";
   }
-  return has_any ? "" : "no session is in progress in this project; those elsewhere are found by query or sessionId";
+  return has_any ? "" : "no session is in progress in this project; use query or sessionId to find others";
 }
 
 HandlerResult run_resume(WorkerContext& worker, const ToolSpec&, const Inputs& given, Call&) {
@@ -76,8 +76,7 @@ HandlerResult run_resume(WorkerContext& worker, const ToolSpec&, const Inputs& g
     candidates.push_back(candidate_of(candidate, *token));
   }
   for (const std::string& id : found->damaged) {
-    inputs.notes.push_back(
-        fmt::format("the record of session {} is damaged; signalbox session verify {} says more", id, id));
+    inputs.notes.push_back(fmt::format("the record of session {} is damaged; run signalbox session verify {}", id, id));
   }
   if (std::string note = note_on(*query, *found); !note.empty()) inputs.notes.push_back(std::move(note));
   return structured_answer(Value::object({{"candidates", std::move(candidates)}, {"totalEligible", found->eligible}}),
@@ -89,12 +88,12 @@ HandlerResult run_resume(WorkerContext& worker, const ToolSpec&, const Inputs& g
 Tool resume_session_tool() {
   return {
       {.name = "resume_session",
-       .title = "Find a session again",
-       .description = "Finds sessions in progress, best first: those of this project, or wherever the query's words "
-                      "are found. One that ended is found by its sessionId. Go on with continue_workflow and the "
+       .title = "Find a session",
+       .description = "Finds sessions in progress, best match first: in this project, or anywhere if the query's words "
+                      "match. A finished session is found by its sessionId. Resume with continue_workflow and the "
                       "resumeToken as its continueToken.",
        .fields = {workspace_field(true),
-                  {.name = "query", .description = "Words of its goal or notes", .max_bytes = 256},
+                  {.name = "query", .description = "Words from its goal or notes", .max_bytes = 256},
                   {.name = "sessionId", .max_bytes = 256},
                   {.name = "runId", .description = "Same as sessionId", .max_bytes = 256},
                   {.name = "gitBranch", .max_bytes = 256},

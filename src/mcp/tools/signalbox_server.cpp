@@ -17,26 +17,25 @@ constexpr std::string_view kSealLabel = "signalbox mcp seal 1";
 constexpr int kDroppedAtOnce = 100;
 
 constexpr std::string_view kInstructions =
-    "Signalbox leads you through workflows, step by step, and keeps what was done.\n"
-    "- A task that fits a workflow, or a person who names one: list_workflows when you do not know its id, then "
+    "Signalbox guides you through workflows step by step and records the results.\n"
+    "- If a task fits a workflow, or the person names one: list_workflows if you do not know its id, then "
     "start_workflow.\n"
-    "- Do exactly the step you are shown, then deliver it with continue_workflow and the continueToken of the last "
+    "- Do exactly the step you are shown, then submit it with continue_workflow and the continueToken of the last "
     "line "
     "of JSON. Put what you did and found into output.notesMarkdown, artifacts the step asks for into output.artifacts, "
-    "context keys into context. `requires` in that line says what will be checked.\n"
-    "- kind blocked: mend what it names and deliver again. kind awaiting_decision: a person must decide; call "
+    "context keys into context. `requires` in that line lists what will be checked.\n"
+    "- kind blocked: fix what it names and submit again. kind awaiting_decision: a person must decide; call "
     "continue_workflow with the same token later. You cannot decide for them. kind complete: done.\n"
-    "- Work from an earlier conversation, or after losing your context: resume_session.\n"
-    "- A question for the person outside of any workflow: ask.";
+    "- To resume work from an earlier conversation, or after losing your context: resume_session.\n"
+    "- To ask the person a question outside any workflow: ask.";
 
-// What the server keeps in the store besides sessions: which request states were used, and the key they are sealed
-// with. Thread-safe.
+// What the server stores besides sessions: used request states, and the key they are sealed with. Thread-safe.
 class StateKeeping {
  public:
   explicit StateKeeping(const Seams& seams) : seams_(seams), spare_key_(seams.random.bytes(32)) {}
 
-  // Derived from the key that signs tokens, so that all servers on one home agree. Where there is no store, what was
-  // sealed counts only here.
+  // Derived from the key that signs tokens, so that all servers on one home agree. Without a store, sealed values are
+  // valid only in this process.
   std::string key() {
     const std::scoped_lock lock(mutex_);
     if (key_.empty()) {

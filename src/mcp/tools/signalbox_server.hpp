@@ -1,4 +1,4 @@
-// Signalbox's own server, ready for any transport: `signalbox mcp` and `signalbox serve` are made of this.
+// Signalbox's own server, ready for any transport: `signalbox mcp` and `signalbox serve` use it.
 #pragma once
 
 #include "base/seams.hpp"
@@ -6,7 +6,7 @@
 
 namespace sb::mcp {
 
-// Opens nothing: the store is opened by the first call that needs it. The seams must outlive the server.
+// Opens nothing: the first call that needs the store opens it. The seams must outlive the server.
 ServerParts make_server_parts(const Seams& seams);
 
 }  // namespace sb::mcp

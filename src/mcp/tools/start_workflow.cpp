@@ -1,4 +1,4 @@
-// start_workflow: a session of a workflow, and its first step.
+// start_workflow: creates a session of a workflow and returns its first step.
 #include "base/limits.hpp"
 #include "engine/session/prepare.hpp"
 #include "mcp/asking/carried_decisions.hpp"
@@ -29,7 +29,7 @@ HandlerResult run_start(WorkerContext& worker, const ToolSpec&, const Inputs& gi
   if (auto carried = resume_pending_call(worker, call)) return std::move(*carried);
   Inputs inputs = given;
   if (inputs.given.find("modelTier") != nullptr) {
-    inputs.notes.emplace_back("modelTier has no effect here, since your client chooses the model");
+    inputs.notes.emplace_back("modelTier has no effect: your client chooses the model");
   }
   auto answer = start(worker, inputs);
   if (!answer) return error_result(answer.error());
@@ -41,18 +41,18 @@ HandlerResult run_start(WorkerContext& worker, const ToolSpec&, const Inputs& gi
 Tool start_workflow_tool() {
   return {{.name = "start_workflow",
            .title = "Start a workflow",
-           .description = "Starts a workflow and gives its first step. Do what the step says, then deliver it with "
+           .description = "Starts a workflow and returns its first step. Do what the step says, then submit it with "
                           "continue_workflow. The last line of the result is JSON with the token to use.",
            .fields = {{.name = "workflowId", .is_required = true, .placeholder = "<id from list_workflows>"},
                       workspace_field(true),
                       {.name = "goal",
-                       .description = "What is to be done, in the person's words",
+                       .description = "What to do, in the person's words",
                        .is_required = true,
                        .max_bytes = sb::limits::kGoalBytes,
-                       .placeholder = "<what is to be done>"},
+                       .placeholder = "<what to do>"},
                       {.name = "context",
                        .kind = Field::Kind::kObject,
-                       .description = "Keys the workflow needs from the beginning"},
+                       .description = "Keys the workflow needs at the start"},
                       {.name = "modelTier", .kind = Field::Kind::kChoice, .choices = {"lightweight", "mid", "heavy"}}},
            .refuses_unknown = false},
           run_start};

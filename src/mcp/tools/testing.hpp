@@ -1,5 +1,5 @@
-// For tests: the Service over a home and a workspace of its own. Every result is held against what the tool promises: a
-// structured one against its outputSchema, an error against the form of errors.
+// For tests: the Service with its own home and workspace. Checks every result against the tool's promises: a structured
+// result against its outputSchema, an error against the format of errors.
 #pragma once
 
 #include <gmock/gmock.h>
@@ -23,7 +23,7 @@ inline constexpr const char* kTwoSteps = R"({
             {"id": "two", "title": "Second", "prompt": "Do two."}]
 })";
 
-// Takes down what a call said besides its result.
+// Records what a call sent besides its result.
 class RecordingSink final : public CallSink {
  public:
   void progress(double, std::optional<double>, std::string message) override {
@@ -75,14 +75,14 @@ class ToolFixture : public testing::Test {
     HandlerResult outcome = service->call_tool(tool, arguments(given), call);
     Value* value = std::get_if<Value>(&outcome);
     if (value == nullptr) {
-      ADD_FAILURE() << tool << " gave no result";
+      ADD_FAILURE() << tool << " returned no result";
       return {};
     }
     check(tool, *value);
     return std::move(*value);
   }
 
-  // Of a tool that answers with structure.
+  // For a tool with a structured result.
   Value structured(std::string_view tool, const std::string& given) {
     const Value got = result(tool, given);
     EXPECT_EQ(got.find("isError"), nullptr) << to_json(got);

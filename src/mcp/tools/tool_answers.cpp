@@ -9,7 +9,7 @@ namespace {
 
 constexpr int kBusyWaitMs = 200;
 
-// Whether the fault is in what was sent: mended, the call can be made again at once.
+// Whether the input was at fault: once fixed, the call can be repeated immediately.
 bool is_of_input(const engine::SessionError& error) {
   return error.code == "VALIDATION_ERROR" || error.code == "NOT_FOUND" || error.error.code == ErrorCode::kInvalid;
 }

@@ -1,4 +1,4 @@
-// What tools give back: the answer of a session, and errors an agent can act on.
+// Results of tools: the response of a session, and errors an agent can act on.
 #pragma once
 
 #include <string>
@@ -11,10 +11,10 @@
 
 namespace sb::mcp {
 
-// The text for the agent, then one line of JSON. `note`: what was made of the input, ahead of the text.
+// The text for the agent, then one line of JSON. `note`: how the input was interpreted, before the text.
 Value answer_result(const engine::SessionResponse& answer, std::string_view note = {});
 
-// {code, message, retry, details?} as text, with isError. The remedy stands in the message.
+// {code, message, retry, details?} as text, with isError. The message includes the remedy.
 Value error_result(const engine::SessionError& error);
 Value error_result(Error error);
 

@@ -1,4 +1,4 @@
-// What one worker does a tool's work with. Nothing is opened before it is needed: listing tools needs no store, and
+// What one worker needs to run tools. Nothing is opened until it is needed: listing tools needs no store, and
 // validating a workflow needs only the catalog.
 //
 // Not thread-safe; every worker has its own.
@@ -24,13 +24,12 @@ class WorkerContext {
   Files& files() const { return seams_.files; }
   Result<HomeDirectories> homes() const { return sb::homes(seams_.environment); }
 
-  // The user's desk, with configuration and operators as they are now. One that cannot be had is tried again by the
-  // next call; one whose file was taken away or replaced is opened anew, so that nothing is written where nobody will
-  // read it.
+  // The user's home, with current configuration and operators. If it cannot be opened, the next call tries again; if
+  // its file was removed or replaced, it is reopened, so that nothing is written where no one will read it.
   Result<engine::SessionHome*> home();
-  // As it is now; of the files that did not change since the last time nothing is read again.
+  // The current catalog; unchanged files are not read again.
   Result<workflow::Catalog> catalog(const std::string& workspace);
-  // Of the folder the server was started in, for what names no workspace.
+  // The folder the server was started in, for calls that name no workspace.
   Result<std::string> workspace_here() const;
   Result<workflow::Catalog> catalog_here();
 

@@ -26,7 +26,7 @@ HandlerResult ToolService::call_tool(std::string_view name, const Value& argumen
   }
   const std::string nearest = nearest_name(name, names);
   return RpcError{net::rpc::kInvalidParams,
-                  fmt::format("There is no tool {}. {}", quote_json(name),
+                  fmt::format("Unknown tool {}. {}", quote_json(name),
                               nearest.empty() ? fmt::format("The tools are {}", fmt::join(names, ", "))
                                               : fmt::format("Did you mean {}?", nearest))};
 }

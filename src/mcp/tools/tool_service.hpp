@@ -1,6 +1,6 @@
 // Signalbox as a Service: the tools, workflows as prompts, sessions and tags as resources.
 //
-// A Service belongs to one worker; so does its bench.
+// A Service belongs to one worker, and so does its WorkerContext.
 #pragma once
 
 #include <memory>

@@ -25,7 +25,7 @@ std::vector<std::string> ids_of(const Value& workflows) {
   return ids;
 }
 
-TEST_F(Tools, AWorkflowIsLedFromItsStartToItsEnd) {
+TEST_F(Tools, RunsAWorkflowFromStartToEnd) {
   const Value first = start();
   EXPECT_EQ(first.string_at("kind"), "ok");
   EXPECT_EQ(first["pending"].string_at("stepId"), "one");
@@ -40,14 +40,14 @@ TEST_F(Tools, AWorkflowIsLedFromItsStartToItsEnd) {
   const Value second = line("continue_workflow",
                             R"({"continueToken": ")" + retry + R"(", "notes": "Done", "context": "{\"size\": 3}"})");
   EXPECT_EQ(second["pending"].string_at("stepId"), "two");
-  EXPECT_THAT(text, HasSubstr("Note: context was sent as JSON in a text and read as an object."));
+  EXPECT_THAT(text, HasSubstr("Note: context was sent as JSON in a string and read as an object."));
 
   const Value end = line("continue_workflow", R"({"continueToken": ")" + token_of(second) + R"(", "notes": "Done"})");
   EXPECT_EQ(end.string_at("kind"), "complete");
   EXPECT_TRUE(end["isComplete"].as_bool());
 }
 
-TEST_F(Tools, ABlockedAnswerNamesTheStepAsItWasShown) {
+TEST_F(Tools, BlockedResultNamesTheStepAsShown) {
   add_workflow("named", R"({"id": "named", "name": "Named", "description": "D", "version": "1.0.0",
     "steps": [{"id": "one", "title": "Build {{thing}}", "prompt": "P"}]})");
   const Value first = line("start_workflow", R"({"workflowId": "named", "workspacePath": "W", "goal": "G",
@@ -59,7 +59,7 @@ TEST_F(Tools, ABlockedAnswerNamesTheStepAsItWasShown) {
   EXPECT_EQ(blocked["pending"].string_at("title"), "Build the bridge");
 }
 
-TEST_F(Tools, AStepIsShownAgainWithoutOutput) {
+TEST_F(Tools, ShowsTheStepAgainWithoutOutput) {
   const Value first = start();
   const std::string token = R"({"continueToken": ")" + token_of(first) + R"(")";
   for (const char* rest : {"}", R"(, "intent": "rehydrate", "workspacePath": "W"})", R"(, "output": {}})"}) {
@@ -75,7 +75,7 @@ TEST_F(Tools, AStepIsShownAgainWithoutOutput) {
   EXPECT_EQ(both["details"]["correctTemplate"].string_at("intent"), "advance");
 }
 
-TEST_F(Tools, TokensThatAreNoneAreToldApart) {
+TEST_F(Tools, DistinguishesInvalidTokens) {
   const std::string good = token_of(start());
   std::string mangled = good;
   mangled[20] = mangled[20] == 'a' ? 'b' : 'a';
@@ -86,7 +86,7 @@ TEST_F(Tools, TokensThatAreNoneAreToldApart) {
   EXPECT_THAT(*error("checkpoint_workflow", R"({"checkpointToken": "x"})").string_at("code"), HasSubstr("TOKEN_"));
 }
 
-TEST_F(Tools, ACheckpointIsComeBackTo) {
+TEST_F(Tools, ResumesFromACheckpoint) {
   const Value first = start();
   const Value mark =
       structured("checkpoint_workflow", R"({"checkpointToken": ")" + *first.string_at("checkpointToken") + R"("})");
@@ -95,7 +95,7 @@ TEST_F(Tools, ACheckpointIsComeBackTo) {
   EXPECT_EQ(line("continue_workflow", R"({"continueToken": ")" + next + R"("})")["pending"].string_at("stepId"), "one");
 }
 
-TEST_F(Tools, ASessionIsFoundAgainAndTakenUp) {
+TEST_F(Tools, FindsAndResumesASession) {
   start();
   const Value found = structured("resume_session", R"({"workspacePath": "W", "query": "faster"})");
   ASSERT_THAT(found["candidates"].items(), SizeIs(1));
@@ -108,7 +108,7 @@ TEST_F(Tools, ASessionIsFoundAgainAndTakenUp) {
   EXPECT_THAT(text, HasSubstr("Make it faster"));
 }
 
-TEST_F(Tools, AnotherProjectsSessionIsNotOfferedAndWhatIsNotFoundIsSaid) {
+TEST_F(Tools, DoesNotOfferAnotherProjectsSessionAndReportsWhatWasNotFound) {
   start();
   const std::string elsewhere = workspace + "/elsewhere";
   ASSERT_TRUE(std::filesystem::create_directory(elsewhere));
@@ -126,7 +126,7 @@ TEST_F(Tools, AnotherProjectsSessionIsNotOfferedAndWhatIsNotFoundIsSaid) {
   EXPECT_THAT(structured("resume_session", there + R"(, "query": "faster"})")["candidates"].items(), SizeIs(1));
 }
 
-TEST_F(Tools, AMistakeThatCanBeMendedAtOnceSaysSoAndItsTemplateIsTaken) {
+TEST_F(Tools, FixableMistakeSaysSoAndItsTemplateIsAccepted) {
   const Value wrong = error("ask", R"({"declaration": 5})");
   EXPECT_EQ(wrong["retry"].string_at("kind"), "retryable_immediate");
   Value mended = wrong["details"]["correctTemplate"];
@@ -140,7 +140,7 @@ TEST_F(Tools, AMistakeThatCanBeMendedAtOnceSaysSoAndItsTemplateIsTaken) {
   }
 }
 
-TEST_F(Tools, RemediesNameToolsAndNoOptionsOfACommand) {
+TEST_F(Tools, RemediesNameToolsNotCommandOptions) {
   add_workflow("each", R"({"id": "each", "name": "Each", "description": "For tests.", "version": "1.0.0",
       "steps": [{"id": "every", "title": "Each", "type": "loop",
                  "loop": {"type": "forEach", "items": "xs", "maxIterations": 3},
@@ -155,7 +155,7 @@ TEST_F(Tools, RemediesNameToolsAndNoOptionsOfACommand) {
   EXPECT_THAT(*no_token.string_at("message"), Not(HasSubstr("signalbox session")));
 }
 
-TEST_F(Tools, WhatIsTooMuchIsRefusedAndNothingIsDelivered) {
+TEST_F(Tools, RejectsOversizedInputWithoutSubmitting) {
   const Value first = start();
   const std::string token = R"({"continueToken": ")" + token_of(first) + R"(", )";
   const std::string deep = std::string(200, '[') + std::string(200, ']');
@@ -173,7 +173,7 @@ TEST_F(Tools, WhatIsTooMuchIsRefusedAndNothingIsDelivered) {
   EXPECT_EQ(next["pending"].string_at("stepId"), "two");
 }
 
-TEST_F(Tools, ResumingWhereNothingWasStartedFindsNothing) {
+TEST_F(Tools, ResumeFindsNothingIfNothingWasStarted) {
   const Value found = structured("resume_session", R"({"workspacePath": "W", "sameWorkspaceOnly": "true"})");
   EXPECT_THAT(found["candidates"].items(), IsEmpty());
   EXPECT_THAT(found["warnings"].items(), SizeIs(2));
@@ -191,7 +191,7 @@ TEST_F(Tools, WorkflowsAreListedByTag) {
   EXPECT_THAT(none["warnings"].items().front().as_string(), HasSubstr("did you mean coding?"));
 }
 
-TEST_F(Tools, AWorkflowThatDoesNotLoadIsListedWithItsReasonAndNotStarted) {
+TEST_F(Tools, BrokenWorkflowIsListedWithItsReasonAndNotStarted) {
   add_workflow("broken", R"({"id": "broken", "name": "Broken"})");
   const Value all = structured("list_workflows", R"({"workspacePath": "W", "tags": ["other"]})");
   const Value& broken = all["workflows"].items().front();
@@ -205,7 +205,7 @@ TEST_F(Tools, AWorkflowThatDoesNotLoadIsListedWithItsReasonAndNotStarted) {
   }
 }
 
-TEST_F(Tools, AWorkflowThatIsNotThereIsToldWithTheNearest) {
+TEST_F(Tools, UnknownWorkflowSuggestsTheNearest) {
   for (const char* tool : {"start_workflow", "inspect_workflow"}) {
     const Value wrong = error(tool, R"({"workflowId": "two-step", "workspacePath": "W", "goal": "G"})");
     EXPECT_EQ(wrong.string_at("code"), "NOT_FOUND");
@@ -213,7 +213,7 @@ TEST_F(Tools, AWorkflowThatIsNotThereIsToldWithTheNearest) {
   }
 }
 
-TEST_F(Tools, AWorkflowIsInspectedWithAndWithoutItsSteps) {
+TEST_F(Tools, InspectsAWorkflowWithAndWithoutItsSteps) {
   const Value preview = structured("inspect_workflow", R"({"workflowId": "two-steps", "workspacePath": "W"})");
   EXPECT_EQ(preview.string_at("mode"), "preview");
   EXPECT_THAT(preview["compiled"]["steps"].items(), SizeIs(2));
@@ -224,13 +224,13 @@ TEST_F(Tools, AWorkflowIsInspectedWithAndWithoutItsSteps) {
   EXPECT_THAT(metadata["warnings"].items(), SizeIs(1));
 }
 
-TEST_F(Tools, AWorkspaceThatIsNotThereIsSaid) {
+TEST_F(Tools, ReportsAMissingWorkspace) {
   for (const char* tool : {"list_workflows", "resume_session"}) {
     EXPECT_EQ(error(tool, R"({"workspacePath": "/no/such/folder"})").string_at("code"), "NOT_FOUND");
   }
 }
 
-TEST_F(Tools, AWorkflowIsValidatedAsTextObjectAndFile) {
+TEST_F(Tools, ValidatesAWorkflowAsTextObjectAndFile) {
   const Value good = structured("validate_workflow", "{\"workflow\": " + std::string(kTwoSteps) + "}");
   EXPECT_TRUE(good["valid"].as_bool());
   EXPECT_EQ(good.string_at("workflowId"), "two-steps");
@@ -250,26 +250,26 @@ TEST_F(Tools, AWorkflowIsValidatedAsTextObjectAndFile) {
   EXPECT_EQ(error("validate_workflow", R"({"path": "/no/such/file.json"})").string_at("code"), "NOT_FOUND");
 }
 
-// It would quote any file to whoever holds a token, and wait at a pipe for ever.
-TEST_F(Tools, OnlyPlainFilesAreValidatedAndOnlyForThisMachinesUser) {
+// It would quote any file to the holder of a token, and block forever on a pipe.
+TEST_F(Tools, ValidatesOnlyRegularFilesAndOnlyForTheLocalUser) {
   const std::string pipe = workspace + "/pipe";
   ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
   EXPECT_THAT(*error("validate_workflow", "{\"path\": " + quote_json(pipe) + "}").string_at("message"),
-              HasSubstr("no plain file"));
+              HasSubstr("not a regular file"));
   const std::string file = workspace + "/.signalbox/workflows/two-steps.json";
   call.principal = "ann";
   EXPECT_THAT(*error("validate_workflow", "{\"path\": " + quote_json(file) + "}").string_at("message"),
               HasSubstr("server's machine"));
 }
 
-TEST_F(Tools, ManyUnknownInputsAreToldInFewWords) {
+TEST_F(Tools, SummarizesManyUnknownInputs) {
   std::string given = R"({"workspacePath": "W", "workflowId": "two-steps", "goal": "g")";
   for (int i = 0; i < 300; ++i) given += ", \"unheard" + std::to_string(i) + "\": 1";
   EXPECT_LT(text_of(result("start_workflow", given + "}")).size(), 1'500u);
 }
 
-// What is written into a file that was taken away is read by nobody.
-TEST_F(Tools, AHomeThatWasTakenAwayIsMadeAnew) {
+// What is written into a removed file is read by no one.
+TEST_F(Tools, RecreatesAHomeThatWasRemoved) {
   const std::string start = R"({"workspacePath": "W", "workflowId": "two-steps", "goal": "g"})";
   result("start_workflow", start);
   std::filesystem::remove_all(directory + "/own");
@@ -277,14 +277,14 @@ TEST_F(Tools, AHomeThatWasTakenAwayIsMadeAnew) {
   EXPECT_TRUE(std::filesystem::exists(directory + "/own/signalbox.db"));
 }
 
-TEST_F(Tools, WhatToValidateIsSaidOnce) {
+TEST_F(Tools, ValidateAcceptsExactlyOneInput) {
   const Value none = error("validate_workflow", "{}");
   EXPECT_NE(none["details"]["correctTemplate"].find("workflowJson"), nullptr);
   const Value both = error("validate_workflow", R"({"workflowJson": "{}", "path": "/x.json"})");
   EXPECT_EQ(both["details"]["correctTemplate"].find("path"), nullptr);
 }
 
-TEST_F(Tools, AFolderIsAttachedAndDetached) {
+TEST_F(Tools, AttachesAndDetachesAFolder) {
   const std::string folder = directory + "/mine";
   ASSERT_TRUE(files.make_directories(folder));
   ASSERT_TRUE(files.write_atomic(folder + "/mine.json", R"({"id": "mine", "name": "Mine", "description": "D",
@@ -301,7 +301,7 @@ TEST_F(Tools, AFolderIsAttachedAndDetached) {
             "NOT_FOUND");
 }
 
-TEST_F(Tools, WhatAnAgentAttachesReplacesNothingAndRunsNothing) {
+TEST_F(Tools, FolderAttachedByAnAgentReplacesAndRunsNothing) {
   const std::string folder = directory + "/mine/workflows";
   ASSERT_TRUE(files.make_directories(folder));
   const std::string file = R"(, "name": "Mine", "description": "D", "version": "1.0.0",
@@ -319,7 +319,7 @@ TEST_F(Tools, WhatAnAgentAttachesReplacesNothingAndRunsNothing) {
   EXPECT_EQ(files.kind(workspace + "/ran"), FileKind::kMissing);
 }
 
-TEST_F(Tools, AStoreThatCannotBeOpenedIsAnErrorOfEachCallAndThenGoes) {
+TEST_F(Tools, UnusableStoreIsAnErrorOfEachCallUntilItIsFixed) {
   ASSERT_TRUE(files.write_atomic(directory + "/own", "a file in its place"));
   const Value wrong = error("start_workflow", R"({"workflowId": "two-steps", "workspacePath": "W", "goal": "G"})");
   EXPECT_EQ(wrong.string_at("code"), "INTERNAL_ERROR");
@@ -328,7 +328,7 @@ TEST_F(Tools, AStoreThatCannotBeOpenedIsAnErrorOfEachCallAndThenGoes) {
   EXPECT_EQ(start().string_at("kind"), "ok");
 }
 
-TEST_F(Tools, ConfigurationIsReadAgainWhenItChanged) {
+TEST_F(Tools, ReloadsChangedConfiguration) {
   start();
   ASSERT_TRUE(files.write_atomic(directory + "/own/config.yaml", "strct: true\n"));
   const Value wrong = error("start_workflow", R"({"workflowId": "two-steps", "workspacePath": "W", "goal": "G"})");
@@ -337,7 +337,7 @@ TEST_F(Tools, ConfigurationIsReadAgainWhenItChanged) {
   EXPECT_EQ(start().string_at("kind"), "ok");
 }
 
-TEST_F(Tools, AToolThatIsNotThereIsToldWithTheNearest) {
+TEST_F(Tools, UnknownToolSuggestsTheNearest) {
   const HandlerResult outcome = service->call_tool("start_workflw", Value::object(), call);
   const auto* wrong = std::get_if<RpcError>(&outcome);
   ASSERT_NE(wrong, nullptr);
@@ -345,14 +345,14 @@ TEST_F(Tools, AToolThatIsNotThereIsToldWithTheNearest) {
   EXPECT_THAT(wrong->message, HasSubstr("start_workflow"));
 }
 
-TEST_F(Tools, AnUnknownInputOfAStartIsNotedAheadOfTheStep) {
+TEST_F(Tools, UnknownInputOfStartIsNotedBeforeTheStep) {
   line("start_workflow",
        R"({"workflowId": "two-steps", "workspacePath": "W", "goal": "G", "modelTier": "heavy", "gaol": "x"})");
-  EXPECT_THAT(text, testing::StartsWith("Note: gaol is no input of start_workflow"));
+  EXPECT_THAT(text, testing::StartsWith("Note: gaol is not an input of start_workflow"));
   EXPECT_THAT(text, HasSubstr("modelTier has no effect"));
 }
 
-// A file no project may vouch for runs nothing, so the workflow is one of the user's.
+// A project cannot vouch for a file that runs commands, so the workflow is one of the user's.
 class Command : public ToolFixture {
  protected:
   Command() {
@@ -363,7 +363,7 @@ class Command : public ToolFixture {
   }
 };
 
-TEST_F(Command, ACancelledCallEndsTheCommandAndDeliversNothing) {
+TEST_F(Command, CancelledCallEndsTheCommandAndSubmitsNothing) {
   const Value first = start("runs");
   const Value checked = line("continue_workflow", R"({"continueToken": ")" + token_of(first) + R"(", "notes": "N"})");
   ASSERT_EQ(checked["pending"].string_at("stepId"), "one__verification");

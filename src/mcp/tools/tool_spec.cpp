@@ -38,7 +38,7 @@ Value schema_of(const Field& field) {
       schema.set("type", "array");
       break;
     case Field::Kind::kJson:
-      // One type, since some clients know no more: what else is taken goes without saying.
+      // One type, since some clients support no more: other accepted forms are not listed.
       schema.set("type", "object");
       break;
     case Field::Kind::kJsonText:
@@ -66,7 +66,7 @@ Value schema_of(const std::vector<Field>& fields, bool is_closed) {
 }  // namespace
 
 Value tool_item(const ToolSpec& spec) {
-  // Closed only where nothing else is taken: a client may check calls against it before it sends them.
+  // Closed only if nothing else is accepted: a client may check calls against it before it sends them.
   Value item = Value::object({{"name", spec.name},
                               {"title", spec.title},
                               {"description", spec.description},

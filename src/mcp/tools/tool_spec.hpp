@@ -1,5 +1,5 @@
-// A tool described once: its inputs as data. What clients are told of them (inputSchema), how they are checked, what is
-// suggested when they are wrong and the corrected call all come from here. Pure.
+// A tool described once, with its inputs as data: the inputSchema for clients, the checks, the suggestions for wrong
+// inputs and the corrected call are all derived from it. Pure.
 #pragma once
 
 #include <cstddef>
@@ -20,28 +20,28 @@ struct Field {
     kCommit,  // 40 hex digits
     kChoice,  // one of `choices`
     kFlag,
-    kObject,   // with `members`; without any: whatever is in it
-    kTexts,    // a list of texts
+    kObject,   // with `members`; without any: any content
+    kTexts,    // a list of strings
     kList,     // a list of anything
-    kJson,     // an object; also a text that holds one
-    kJsonText  // a text that holds an object; also the object
+    kJson,     // an object; also a string that contains one
+    kJsonText  // a string that contains an object; also the object
   };
 
   std::string_view name = {};
   Kind kind = Kind::kText;
-  std::string_view description = {};  // for the model; empty where the name says it
+  std::string_view description = {};  // for the model; empty if the name says it
   bool is_required = false;
-  std::size_t max_bytes = 0;  // of texts; 0: as the engine allows
-  bool may_be_empty = false;  // of texts
+  std::size_t max_bytes = 0;  // of strings; 0: limited only by the engine
+  bool may_be_empty = false;  // of strings
   std::vector<std::string_view> choices = {};
   std::vector<Field> members = {};
-  std::string_view placeholder = {};  // for the corrected call: of a text, or as JSON of a kJson
+  std::string_view placeholder = {};  // for the corrected call: a string, or JSON for a kJson
 };
 
-// Another name under which an input is taken, though nobody is told of it.
+// An alternative, undocumented name of an input.
 struct Alias {
   std::string_view name = {};
-  std::string_view of;  // a field, or one member of an object: `output.notesMarkdown`
+  std::string_view of;  // a field, or a member of an object: `output.notesMarkdown`
 };
 
 struct ToolSpec {
@@ -49,37 +49,37 @@ struct ToolSpec {
   std::string_view description;  // when to use it
   std::vector<Field> fields;
   std::vector<Alias> aliases = {};
-  bool refuses_unknown = true;  // else they are ignored with a note
+  bool refuses_unknown = true;  // otherwise they are ignored with a note
   bool is_read_only = false, is_idempotent = false;
-  Value output = {};  // outputSchema; null for tools that answer with text alone
+  Value output = {};  // outputSchema; null for tools that return only text
 };
 
-// As tools/list shows it.
+// As shown by tools/list.
 Value tool_item(const ToolSpec& spec);
 
-// An object schema for outputs: each of `properties` is {name, schema}; those whose name ends in `?` may be missing.
+// An object schema for outputs: each of `properties` is {name, schema}; names that end in `?` are optional.
 Value object_schema(std::vector<Value::Member> properties);
 Value list_schema(Value items);
 Value type_schema(std::string_view type);
 
-// What a call was given: every field of its right kind, aliases under their own name, nulls as if absent.
+// The inputs of a call: every field of the right kind, aliases under the real name, nulls treated as absent.
 struct Inputs {
   Value given;                     // an object
-  std::vector<std::string> notes;  // what was made of what was sent
+  std::vector<std::string> notes;  // how unusual input was interpreted
 
   std::string text(std::string_view name) const { return given.string_at(name).value_or(""); }
   bool flag(std::string_view name) const { return given[name].is_bool() && given[name].as_bool(); }
   std::vector<std::string> texts(std::string_view name) const;
-  std::string note() const;  // all in one line; empty when there are none
+  std::string note() const;  // all in one line; empty if there are none
 };
 
 // VALIDATION_ERROR with {validationErrors: [{path, message}], suggestions: [{kind: unknown_key, key, didYouMean,
 // similarity} | {kind: missing_required, param} | {kind: invalid_enum, param, didYouMean?, allowedValues}],
-// correctTemplate}. All faults at once.
+// correctTemplate}. Reports all faults together.
 std::expected<Inputs, engine::SessionError> read_inputs(const ToolSpec& spec, const Value& arguments);
 
-// The same error for a fault that a tool finds by itself. `corrections` go into the template; a null takes the member
-// out of it.
+// The same error for a fault that a tool finds by itself. `corrections` are put into the template; a null removes the
+// member from it.
 engine::SessionError input_error(const ToolSpec& spec, const Inputs& inputs, std::string_view path, std::string message,
                                  const std::vector<Value::Member>& corrections);
 

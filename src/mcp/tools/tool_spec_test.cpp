@@ -1,4 +1,4 @@
-// Inputs of every tool, wrong in every way: made out of the tools' own descriptions.
+// Wrong inputs of all kinds for every tool, generated from the tools' own descriptions.
 #include "mcp/tools/tool_spec.hpp"
 
 #include <fmt/format.h>
@@ -17,7 +17,7 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::SizeIs;
 
-// A value that fits.
+// A valid value.
 Value fitting(const Field& field) {
   switch (field.kind) {
     case Field::Kind::kText:
@@ -83,7 +83,7 @@ class EveryTool : public testing::TestWithParam<Tool> {
   const ToolSpec& spec = GetParam().spec;
 };
 
-TEST_P(EveryTool, TakesWhatItSaysItTakes) {
+TEST_P(EveryTool, AcceptsWhatItDocuments) {
   const Value call = whole_call(spec);
   const auto inputs = read_inputs(spec, call);
   ASSERT_TRUE(inputs) << inputs.error().error.to_string();
@@ -104,11 +104,11 @@ TEST_P(EveryTool, NamesEachMissingInput) {
   ASSERT_FALSE(inputs);
   EXPECT_EQ(paths_of(inputs.error()), required);
   EXPECT_EQ(inputs.error().code, "VALIDATION_ERROR");
-  // The corrected call is one that will be taken.
+  // The corrected call is accepted.
   EXPECT_TRUE(read_inputs(spec, inputs.error().details["correctTemplate"]));
 }
 
-TEST_P(EveryTool, SaysWhatIsWrongWithEachInput) {
+TEST_P(EveryTool, ReportsWhatIsWrongWithEachInput) {
   for (const Field& field : spec.fields) {
     for (const Value& wrong : wrong_values(field)) {
       Value call = whole_call(spec);
@@ -122,7 +122,7 @@ TEST_P(EveryTool, SaysWhatIsWrongWithEachInput) {
   }
 }
 
-TEST_P(EveryTool, TakesNullAsAbsent) {
+TEST_P(EveryTool, TreatsNullAsAbsent) {
   Value call = whole_call(spec);
   for (const Field& field : spec.fields) {
     if (!field.is_required) call.set(field.name, Value());
@@ -132,7 +132,7 @@ TEST_P(EveryTool, TakesNullAsAbsent) {
   for (const Field& field : spec.fields) EXPECT_EQ(inputs->given.find(field.name) != nullptr, field.is_required);
 }
 
-TEST_P(EveryTool, NamesTheInputThatWasMeant) {
+TEST_P(EveryTool, SuggestsTheIntendedInput) {
   for (const Field& field : spec.fields) {
     Value call = whole_call(spec);
     const Value value = call[field.name];
@@ -153,16 +153,16 @@ TEST_P(EveryTool, NamesTheInputThatWasMeant) {
   }
 }
 
-TEST_P(EveryTool, RefusesOrIgnoresWhatItDoesNotKnow) {
+TEST_P(EveryTool, RejectsOrIgnoresUnknownInputs) {
   Value call = whole_call(spec);
   call.set("zzz", 1);
   const auto inputs = read_inputs(spec, call);
   EXPECT_EQ(inputs.has_value(), !spec.refuses_unknown);
   if (!inputs) return;
-  EXPECT_THAT(inputs->note(), HasSubstr("zzz is no input of"));
+  EXPECT_THAT(inputs->note(), HasSubstr("zzz is not an input of"));
 }
 
-TEST_P(EveryTool, TakesJsonInATextAndSaysSo) {
+TEST_P(EveryTool, AcceptsJsonInAStringWithANote) {
   for (const Field& field : spec.fields) {
     if (field.kind != Field::Kind::kObject && field.kind != Field::Kind::kList && field.kind != Field::Kind::kTexts) {
       continue;
@@ -172,7 +172,7 @@ TEST_P(EveryTool, TakesJsonInATextAndSaysSo) {
     const auto inputs = read_inputs(spec, call);
     ASSERT_TRUE(inputs) << inputs.error().error.to_string();
     EXPECT_EQ(to_canonical_json(inputs->given), to_canonical_json(whole_call(spec)));
-    EXPECT_THAT(inputs->note(), HasSubstr(fmt::format("{} was sent as JSON in a text", field.name)));
+    EXPECT_THAT(inputs->note(), HasSubstr(fmt::format("{} was sent as JSON in a string", field.name)));
   }
 }
 
@@ -180,7 +180,7 @@ TEST_P(EveryTool, NamesOneTypeForEachInputAndOutput) {
   EXPECT_EQ(to_json(tool_item(spec)).find("\"type\":["), std::string::npos) << "some clients refuse a list of types";
 }
 
-TEST_P(EveryTool, TellsLittle) {
+TEST_P(EveryTool, HasAShortDescription) {
   const Value item = tool_item(spec);
   EXPECT_LT(to_json(item).size(), 1'800u);
   EXPECT_FALSE(item["annotations"]["destructiveHint"].as_bool());
@@ -189,7 +189,7 @@ TEST_P(EveryTool, TellsLittle) {
 INSTANTIATE_TEST_SUITE_P(Inputs, EveryTool, testing::ValuesIn(all_tools()),
                          [](const auto& named) { return std::string(named.param.spec.name); });
 
-TEST(ToolSpec, AliasesStandForTheRightName) {
+TEST(ToolSpec, AliasesAreAccepted) {
   const ToolSpec spec = continue_workflow_tool().spec;
   const auto inputs = read_inputs(spec, Value::object({{"continueToken", "t"},
                                                        {"notes", "N"},
@@ -200,7 +200,7 @@ TEST(ToolSpec, AliasesStandForTheRightName) {
             R"({"continueToken":"t","output":{"notesMarkdown":"N","artifacts":[{"kind":"k"}]},"context":{"a":1}})");
 }
 
-TEST(ToolSpec, AnAliasGivesWayToTheRightName) {
+TEST(ToolSpec, RightNameWinsOverAnAlias) {
   const ToolSpec spec = continue_workflow_tool().spec;
   const auto inputs = read_inputs(spec, Value::object({{"continueToken", "t"},
                                                        {"notes", "alias"},
@@ -212,7 +212,7 @@ TEST(ToolSpec, AnAliasGivesWayToTheRightName) {
   EXPECT_EQ(inputs->given["context"]["a"].as_integer(), 2);
 }
 
-TEST(ToolSpec, AnAliasJoinsAnOutputSentAsText) {
+TEST(ToolSpec, AliasIsMergedIntoAnOutputSentAsText) {
   const ToolSpec spec = continue_workflow_tool().spec;
   const auto inputs =
       read_inputs(spec, Value::object({{"continueToken", "t"}, {"output", R"({"artifacts": []})"}, {"notes", "N"}}));
@@ -221,7 +221,7 @@ TEST(ToolSpec, AnAliasJoinsAnOutputSentAsText) {
   EXPECT_NE(inputs->given["output"].find("artifacts"), nullptr);
 }
 
-TEST(ToolSpec, ArtifactsMayComeAsOneObjectOrAsTexts) {
+TEST(ToolSpec, ArtifactsMayBeOneObjectOrStrings) {
   const ToolSpec spec = continue_workflow_tool().spec;
   const auto one =
       read_inputs(spec, Value::object({{"continueToken", "t"}, {"artifacts", Value::object({{"kind", "k"}})}}));
@@ -234,7 +234,7 @@ TEST(ToolSpec, ArtifactsMayComeAsOneObjectOrAsTexts) {
   EXPECT_THAT(texts->notes, SizeIs(1));
 }
 
-TEST(ToolSpec, APartOfANameIsSuggestedAndNothingThatWasSentIsLost) {
+TEST(ToolSpec, PartialNameIsSuggestedAndSentValuesAreKept) {
   const ToolSpec spec = continue_workflow_tool().spec;
   const auto wrong =
       read_inputs(spec, Value::object({{"token", "ct_1"}, {"output", Value::object({{"notes", "What I found"}})}}));
@@ -248,14 +248,14 @@ TEST(ToolSpec, APartOfANameIsSuggestedAndNothingThatWasSentIsLost) {
             R"({"continueToken":"ct_1","output":{"notesMarkdown":"What I found"}})");
 }
 
-TEST(ToolSpec, LongTextsAreNotSentBack) {
+TEST(ToolSpec, LongTextsAreNotEchoed) {
   const ToolSpec spec = continue_workflow_tool().spec;
   const auto inputs = read_inputs(spec, Value::object({{"notes", std::string(50'000, 'x')}}));
   ASSERT_FALSE(inputs);
   EXPECT_LT(to_json(inputs.error().details).size(), 1'000u);
 }
 
-TEST(ToolSpec, ManyAndLongUnknownNamesAreToldShortly) {
+TEST(ToolSpec, ManyAndLongUnknownNamesAreSummarized) {
   Value call = Value::object();
   for (int i = 0; i < 5'000; ++i) call.set(fmt::format("{}{}", std::string(500, 'k'), i), i);
   const auto inputs = read_inputs(checkpoint_workflow_tool().spec, call);
@@ -263,7 +263,7 @@ TEST(ToolSpec, ManyAndLongUnknownNamesAreToldShortly) {
   EXPECT_LT(to_json(inputs.error().details).size() + inputs.error().error.message.size(), 10'000u);
 }
 
-TEST(ToolSpec, ArgumentsThatAreNoObjectAreRefused) {
+TEST(ToolSpec, ArgumentsMustBeAnObject) {
   for (const Value& given : {Value("x"), Value::array(), Value(1)}) {
     EXPECT_FALSE(read_inputs(list_workflows_tool().spec, given));
   }

@@ -15,7 +15,7 @@ std::vector<Tool> all_tools() {
 Field workspace_field(bool is_required) {
   return {.name = "workspacePath",
           .kind = Field::Kind::kPath,
-          .description = "Absolute path of the project's folder",
+          .description = "Absolute path of the project folder",
           .is_required = is_required};
 }
 
@@ -24,7 +24,7 @@ Result<std::string> workspace_of(const WorkerContext& worker, const Inputs& inpu
   if (given.empty()) return given;
   if (worker.files().kind(given) != FileKind::kDirectory) {
     return fail(ErrorCode::kNotFound, fmt::format("workspacePath {} is not a folder", quote_json(given)),
-                "Give the absolute path of the project's folder");
+                "Use the absolute path of the project folder");
   }
   return worker.files().canonical(given);
 }

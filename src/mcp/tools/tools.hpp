@@ -1,4 +1,4 @@
-// Every tool there is: what clients are told of it, and what it does. One file a tool.
+// All tools: their descriptions for clients, and their implementations. One file per tool.
 #pragma once
 
 #include <vector>
@@ -26,12 +26,12 @@ Tool ask_tool();
 
 std::vector<Tool> all_tools();
 
-// The workspace a call names, links resolved; kNotFound when it is no folder.
+// The workspace a call names, links resolved; kNotFound if it is not a folder.
 Result<std::string> workspace_of(const WorkerContext& worker, const Inputs& inputs);
-// The field that says so.
+// The workspacePath field.
 Field workspace_field(bool is_required);
 
-// `structured` with the inputs' notes among its `warnings`.
+// `structured` with the inputs' notes added to its `warnings`.
 Value structured_answer(Value structured, const Inputs& inputs);
 
 }  // namespace sb::mcp

@@ -1,4 +1,4 @@
-// validate_workflow: every fault of a workflow that is not in any source yet.
+// validate_workflow: reports every fault of a workflow that is not in any source yet.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,16 +14,16 @@ namespace {
 
 constexpr std::string_view kGivenName = "<workflow>";
 
-// Exactly one of the three says what to check.
+// Exactly one of the three names what to check.
 std::expected<Document, Error> document_of(const WorkerContext& worker, const Inputs& inputs, const Call& call) {
   if (const auto path = inputs.given.string_at("path")) {
-    // Faults quote the file, and who calls from elsewhere may not read what lies here.
+    // Faults quote the file, and remote callers may not read files of this machine.
     if (!call.is_local()) {
-      return fail(ErrorCode::kForbidden, "path names a file of the server's machine", "Send the text as workflowJson");
+      return fail(ErrorCode::kForbidden, "path names a file on the server's machine", "Send the text as workflowJson");
     }
     if (const FileKind kind = worker.files().kind(*path); kind != FileKind::kFile && kind != FileKind::kMissing) {
-      return fail(ErrorCode::kInvalid, fmt::format("{} is no plain file", quote_json(*path)),
-                  "Name the workflow's file");
+      return fail(ErrorCode::kInvalid, fmt::format("{} is not a regular file", quote_json(*path)),
+                  "Use the path of the workflow file");
     }
     return load_document(worker.files(), *path);
   }
@@ -36,7 +36,7 @@ Value verdict(const Faults& faults, bool has_lines) {
   Value list = workflow::fault_values(faults);
   for (Value& fault : list.items()) {
     if (fault.string_at("file") == kGivenName) fault.erase("file");
-    // Of an object nobody has the lines.
+    // An object has no line numbers.
     if (has_lines) continue;
     fault.erase("line");
     fault.erase("column");
@@ -48,7 +48,7 @@ HandlerResult run_validate(WorkerContext& worker, const ToolSpec& spec, const In
   const auto is_given = [&](std::string_view name) { return inputs.given.find(name) != nullptr; };
   const int sources = is_given("workflow") + is_given("workflowJson") + is_given("path");
   if (sources == 0) {
-    return error_result(input_error(spec, inputs, "workflowJson", "is missing; give it, or workflow, or path",
+    return error_result(input_error(spec, inputs, "workflowJson", "is missing; use workflowJson, workflow or path",
                                     {{"workflowJson", "<the workflow, as JSON or YAML>"}}));
   }
   if (sources > 1) {
@@ -57,8 +57,8 @@ HandlerResult run_validate(WorkerContext& worker, const ToolSpec& spec, const In
     for (const char* name : {"workflowJson", "workflow", "path"}) {
       if (name != kept && is_given(name)) dropped.push_back({name, Value()});
     }
-    return error_result(input_error(spec, inputs, dropped.front().name,
-                                    fmt::format("cannot be given together with {}", kept), dropped));
+    return error_result(
+        input_error(spec, inputs, dropped.front().name, fmt::format("cannot be combined with {}", kept), dropped));
   }
   const auto workspace = workspace_of(worker, inputs);
   if (!workspace) return error_result(workspace.error());
@@ -80,11 +80,11 @@ HandlerResult run_validate(WorkerContext& worker, const ToolSpec& spec, const In
 }  // namespace
 
 Tool validate_workflow_tool() {
-  Field path = {.name = "path", .kind = Field::Kind::kPath, .description = "Or a file that holds it"};
+  Field path = {.name = "path", .kind = Field::Kind::kPath, .description = "Or a file that contains it"};
   return {
       {.name = "validate_workflow",
        .title = "Validate a workflow",
-       .description = "Every fault of a workflow you are writing, with where it is and how to mend it.",
+       .description = "Reports every fault of a workflow you are writing, with its location and how to fix it.",
        .fields = {{.name = "workflowJson", .kind = Field::Kind::kJsonText, .description = "The workflow, JSON or YAML"},
                   {.name = "workflow", .kind = Field::Kind::kJson, .description = "Or as an object"},
                   path,

@@ -44,12 +44,12 @@ class BreakingForge {
   std::string_view rest() const { return text_.substr(at_); }
   bool begins_word() const { return at_ == 0 || !is_word(text_[at_ - 1]); }
 
-  // Whether what stands here, or begins here, would do something.
+  // Whether the text here is, or begins, something that has an effect on the forge.
   bool acts() const {
     const char c = text_[at_];
     if (c == '@') return begins_word() && is_word(at(at_ + 1));
     if (c == '#') return is_digit(at(at_ + 1)) && !is_own();
-    // What Markdown reads as one of those two.
+    // What Markdown renders as one of those two.
     if (c == '&') return at(at_ + 1) == '#' || begins_with(rest(), "&num;") || begins_with(rest(), "&commat;");
     if (c == '-') return is_digit(at(at_ + 1)) && is_behind_gh();
     return begins_word() && closes();
@@ -65,7 +65,7 @@ class BreakingForge {
     return !is_digit(at(at_ - sign + name_.size())) && (at_ == sign || !is_word(at(at_ - sign - 1)));
   }
 
-  // A closing word before the address of an issue. (Before a number it is the number that is broken.)
+  // A closing word before the address of an issue. (Before a number, the number is defused.)
   bool closes() const {
     for (const std::string_view word : kClosing) {
       if (!begins_with(rest(), word) || is_word(at(at_ + word.size()))) continue;

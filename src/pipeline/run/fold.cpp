@@ -1,4 +1,4 @@
-// Events to the state of a run.
+// Folds events into the state of a run.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -96,7 +96,7 @@ class Folding {
 
   Status routed(const RunEvent& event, StoredReader& stored) {
     const auto mode = run_mode_named(stored.optional_string("mode"));
-    if (!mode) return std::unexpected(damaged(event, "names no mode"));
+    if (!mode) return std::unexpected(damaged(event, "has an unknown mode"));
     state_.route = Route{*mode, stored.strings("reasons"), stored.optional_boolean("touches_ui")};
     return {};
   }
@@ -109,7 +109,7 @@ class Folding {
 
   Status phase_started(const RunEvent& event, StoredReader& stored) {
     const auto phase = phase_named(stored.optional_string("phase"));
-    if (!phase) return std::unexpected(damaged(event, "names no phase"));
+    if (!phase) return std::unexpected(damaged(event, "has an unknown phase"));
     PhaseRecord record;
     record.phase = *phase;
     record.round = stored.optional_small("round");
@@ -132,7 +132,7 @@ class Folding {
     return {};
   }
 
-  // As the event names it; null: there is none that is over, or not over.
+  // The phase that the event names; null: there is none in that state.
   PhaseRecord* named_by(StoredReader& stored, bool is_over) {
     const std::string phase = stored.optional_string("phase");
     const std::int64_t round = stored.optional_integer("round"), attempt = stored.optional_integer("attempt");
@@ -161,7 +161,7 @@ class Folding {
     return {};
   }
 
-  // What was asked about its end is settled, and what was to be asked is not any more.
+  // The question about its end is settled, and pending escalations are dropped.
   Status phase_reopened(const RunEvent& event, StoredReader& stored) {
     PhaseRecord* found = named_by(stored, true);
     if (found == nullptr) return std::unexpected(damaged(event, "opens a phase that had not ended"));
@@ -188,7 +188,7 @@ class Folding {
 
   Status delivered(const RunEvent& event, StoredReader& stored) {
     const auto step = step_named(stored.optional_string("step"));
-    if (!step) return std::unexpected(damaged(event, "names no step"));
+    if (!step) return std::unexpected(damaged(event, "has an unknown step"));
     RunState::DeliveryRecord made;
     made.step = *step;
     made.round = stored.optional_small("round");
@@ -211,7 +211,7 @@ class Folding {
 
   void note_facts(const Value& facts) {
     if (const auto commit = facts.string_at("commit")) state_.commit = *commit;
-    // On the base it may be another: of the merge, or squashed.
+    // The commit on the base may be another: the merge, or squashed.
     if (const auto merged = facts.string_at("merged_as"); merged && !merged->empty()) state_.commit = *merged;
     if (const auto request = facts.string_at("request")) state_.request = *request;
     if (const auto url = facts.string_at("url")) state_.url = *url;
@@ -270,7 +270,7 @@ class Folding {
     return {};
   }
 
-  // Nobody worked between the last event and this one.
+  // No work between the last event and this one.
   Status resumed(const RunEvent& event, StoredReader&) {
     const bool was_halted = !std::exchange(state_.halted, {}).empty();
     if (was_halted && state_.parked_until == 0 && state_.open_question() == nullptr) start_work_timer(event);
@@ -310,7 +310,7 @@ class Folding {
 
   Status ended(const RunEvent& event, StoredReader& stored) {
     state_.outcome = stored.optional_string("outcome");
-    if (state_.outcome.empty()) return std::unexpected(damaged(event, "names no outcome"));
+    if (state_.outcome.empty()) return std::unexpected(damaged(event, "has no outcome"));
     state_.outcome_reason = stored.optional_string("reason");
     note_facts(event.payload);
     return {};
@@ -337,7 +337,7 @@ Value to_value(const Policy& policy) {
 }
 
 Result<RunState> fold_run(const std::vector<RunEvent>& events) {
-  if (events.empty()) return fail(ErrorCode::kCorrupt, "a run without events is none");
+  if (events.empty()) return fail(ErrorCode::kCorrupt, "a run without events");
   Folding folding;
   for (const RunEvent& event : events) SB_TRY(folding.take(event));
   return folding.finish();

@@ -275,7 +275,7 @@ TEST_F(SettingsTest, BadValuesEachGiveOneFaultThatNamesTheirPlace) {
       {"models: {m: {provider: openai, model: x, url: ftp://x}}\n", "this is no address"},
       {"models: {m: {provider: openai, model: x, key: $K, max_tokens: 0}}\n", "/models/m/max_tokens"},
       {"models: {m: {provider: openai, model: x, key: $K, prices: {input: -1, output: 2}}}\n", "out of range"},
-      {"limits: {time: soon}\n", "is not a duration"},
+      {"limits: {time: soon}\n", "is not a valid duration"},
       {"limits: {time: 0s}\n", "/limits/time: 0s is out of range"},
       {"limits: {depth: 4}\n", "/limits/depth"},
       {"limits: {cost: .inf}\n", "/limits/cost"},

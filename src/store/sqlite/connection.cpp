@@ -31,27 +31,28 @@ Meaning meaning_of(int code) {
               "Check that its directory exists, is writable and has a path of reasonable length."};
     case SQLITE_PERM:
     case SQLITE_AUTH:
-      return {ErrorCode::kIo, "the store may not be used by this user", "Check the owner and mode of the file."};
+      return {ErrorCode::kIo, "no permission to use the store", "Check the owner and mode of the file."};
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
     case SQLITE_PROTOCOL:
-      return {ErrorCode::kUnavailable, "another process kept the store busy too long", "Try again.", true};
+      return {ErrorCode::kUnavailable, "another process kept the store locked too long", "Try again.", true};
     case SQLITE_NOMEM:
       return {ErrorCode::kUnavailable, "out of memory while using the store", "Free memory and try again.", true};
     case SQLITE_CORRUPT:
-      return {ErrorCode::kCorrupt, "the store is damaged", "Restore it from a backup, or move it away to start anew."};
+      return {ErrorCode::kCorrupt, "the store is damaged",
+              "Restore it from a backup, or move it away to start with an empty store."};
     case SQLITE_NOTADB:
       return {ErrorCode::kCorrupt, "the file is not a Signalbox store",
               "Move it away, or set SIGNALBOX_HOME to another directory."};
     case SQLITE_ERROR:
     case SQLITE_SCHEMA:
     case SQLITE_CONSTRAINT:
-      return {ErrorCode::kCorrupt, "the store's tables are not as Signalbox made them",
-              "Restore it from a backup, or move it away to start anew."};
+      return {ErrorCode::kCorrupt, "the store's tables were modified",
+              "Restore it from a backup, or move it away to start with an empty store."};
     case SQLITE_TOOBIG:
-      return {ErrorCode::kLimit, "too large for the store", "Store less at once."};
+      return {ErrorCode::kLimit, "too large for the store", "Store less in one operation."};
     default:
-      return {ErrorCode::kInternal, "the store failed", "Report this."};
+      return {ErrorCode::kInternal, "the store failed", "Report this as a bug."};
   }
 }
 
@@ -128,7 +129,7 @@ Result<Digest> Statement::digest(int column) const {
 
 Result<std::unique_ptr<Connection>> Connection::open(const std::string& path, int flags, const std::string& vfs,
                                                      int busy_wait_ms) {
-  // Debian's SQLite reads names that begin with "file:" as URIs, and ":memory:" as none at all.
+  // Debian's SQLite reads names that start with "file:" as URIs, and does not treat ":memory:" as a file.
   const std::string name = path.starts_with('/') ? path : "./" + path;
   sqlite3* handle = nullptr;
   const int code = sqlite3_open_v2(name.c_str(), &handle, flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE,
@@ -144,10 +145,10 @@ Result<std::unique_ptr<Connection>> Connection::open(const std::string& path, in
 Connection::Connection(sqlite3* handle, std::string path, int busy_wait_ms)
     : handle_(handle), path_(std::move(path)), busy_wait_ms_(busy_wait_ms) {
   sqlite3_busy_timeout(handle_, busy_wait_ms_);
-  // A hook of our own also takes the place of the one that would checkpoint automatically.
+  // Our hook also replaces the one that would checkpoint automatically.
   sqlite3_wal_hook(handle_, note_wal_pages, &wal_bytes_);
   sqlite3_db_config(handle_, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);
-  // Others may have edited the file: nothing they put into its schema is to run here.
+  // Another program may have edited the file: nothing in its schema may run code here.
   sqlite3_db_config(handle_, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
   sqlite3_db_config(handle_, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
   sqlite3_db_config(handle_, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, nullptr);
@@ -161,7 +162,7 @@ Connection::~Connection() {
 }
 
 Result<Statement> Connection::prepare(const char* sql) {
-  // A full disk makes SQLite end the transaction by itself; what came after would be committed on its own.
+  // On a full disk SQLite ends the transaction by itself; later statements would be committed separately.
   if (failure_) return std::unexpected(*failure_);
   sqlite3_stmt*& statement = cache_[sql];
   if (!statement) {
@@ -201,13 +202,13 @@ std::int64_t Connection::unindexed_steps() const {
 }
 
 void Connection::roll_back() {
-  // After some failures SQLite has rolled back by itself.
+  // After some failures SQLite has already rolled back.
   clear_failure();
   if (!sqlite3_get_autocommit(handle_)) (void)run("ROLLBACK");
 }
 
 Status Connection::checkpoint() {
-  // Readers are not waited for: what they still need stays in the WAL and is moved next time.
+  // Does not wait for readers: what they still need stays in the WAL and is moved next time.
   sqlite3_busy_timeout(handle_, 0);
   int frames = 0;
   const int code = sqlite3_wal_checkpoint_v2(handle_, "main", SQLITE_CHECKPOINT_TRUNCATE, &frames, nullptr);

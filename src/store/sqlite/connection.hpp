@@ -1,6 +1,6 @@
-// One SQLite connection: prepared statements kept for reuse, result codes turned into errors people can act on.
+// One SQLite connection: caches prepared statements and turns result codes into errors people can act on.
 //
-// Not thread-safe; SqliteStore sees to it that one thread at a time is here.
+// Not thread-safe; SqliteStore lets in one thread at a time.
 #pragma once
 
 #include <sqlite3.h>
@@ -17,13 +17,13 @@
 
 namespace sb::store::sqlite {
 
-// What went wrong, for a SQLite result code. `detail` is added where the code alone says too little.
+// The error for a SQLite result code. `detail` is added if the code alone says too little.
 Error to_error(int code, const std::string& path, std::string_view detail = {});
 
 class Connection;
 
-// One run of a prepared statement. Parameters are numbered from 1, columns from 0. Texts and blobs given to bind must
-// outlive the statement; what the column functions return lives until the next step.
+// One execution of a prepared statement. Parameters are numbered from 1, columns from 0. Texts and blobs passed to bind
+// must outlive the statement; values returned by the column functions are valid until the next step.
 class Statement {
  public:
   Statement(Connection& connection, sqlite3_stmt* handle) : connection_(&connection), handle_(handle) {}
@@ -37,7 +37,7 @@ class Statement {
   Statement& bind_blob(int index, std::string_view bytes);
   Statement& bind_null(int index);
 
-  Result<bool> step();  // true when there is a row
+  Result<bool> step();  // true if there is a row
   Status run();         // to the end, rows ignored
 
   std::int64_t integer(int column) const { return sqlite3_column_int64(handle_, column); }
@@ -53,28 +53,28 @@ class Statement {
 
 class Connection {
  public:
-  // Opens the file as it is; nothing is read yet. `flags` are SQLite's.
+  // Opens the file without reading it yet. `flags` are SQLite's.
   static Result<std::unique_ptr<Connection>> open(const std::string& path, int flags, const std::string& vfs,
                                                   int busy_wait_ms);
   ~Connection();
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
 
-  // `sql` must be a literal: its address is its key in the cache.
+  // `sql` must be a literal: its address is the cache key.
   Result<Statement> prepare(const char* sql);
   Status run(const char* sql);                  // one literal without parameters
-  Status script(const std::string& sql);        // several statements, not kept
+  Status script(const std::string& sql);        // several statements, not cached
   Result<std::int64_t> value(const char* sql);  // the first column of the first row
 
-  // Ends whatever transaction is open without keeping it.
+  // Rolls back the open transaction, if any.
   void roll_back();
 
-  // The first failure of storage since it was last cleared. Until then nothing more is run: a transaction that met one
-  // must not commit, even if its caller went on.
+  // The first storage failure since it was last cleared. Until then nothing more is executed: a transaction that met a
+  // failure must not commit, even if its caller continued.
   const std::optional<Error>& failure() const { return failure_; }
   void clear_failure() { failure_.reset(); }
 
-  // As far as readers allow; the caller keeps writers away.
+  // Moves as much as readers allow; the caller keeps writers away.
   Status checkpoint();
 
   const std::string& path() const { return path_; }  // as SQLite resolved it

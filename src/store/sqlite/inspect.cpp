@@ -12,7 +12,7 @@
 namespace sb::store {
 namespace {
 
-constexpr std::uint64_t kCheckedBytes = 512u << 20;  // a few seconds' work
+constexpr std::uint64_t kCheckedBytes = 512u << 20;  // takes a few seconds
 constexpr int kWaitMs = 2'000;
 
 struct Closed {
@@ -33,7 +33,7 @@ std::string as_uri(const std::string& path) {
   return uri;
 }
 
-// Immutable: SQLite then looks at nothing but the file, takes no lock and makes nothing beside it.
+// Immutable: SQLite then reads only the file, takes no lock and creates no files.
 Result<Handle> open_file(const std::string& path, bool is_immutable) {
   const std::string uri = as_uri(path) + (is_immutable ? "?immutable=1" : "?mode=ro");
   sqlite3* raw = nullptr;
@@ -76,7 +76,7 @@ Result<Inspection> inspect_store(const std::string& path) {
   const SystemFiles files;
   const FileStatus file = files.status(path);
   if (file.kind == FileKind::kMissing || (file.kind == FileKind::kFile && file.size == 0)) {
-    return fail(ErrorCode::kNotFound, "there is no store yet", "It is made when something is first stored",
+    return fail(ErrorCode::kNotFound, "there is no store yet", "It is created when something is first stored",
                 {path, "", 0, 0});
   }
   if (file.kind != FileKind::kFile) {
@@ -88,7 +88,7 @@ Result<Inspection> inspect_store(const std::string& path) {
   Inspection found{.bytes = file.size + log.size, .has_log_read = is_shared || !has_log};
   const Handle handle = SB_TRY(open_file(path, !is_shared));
   if (SB_TRY(number(handle.get(), path, "PRAGMA application_id")) != sqlite::kApplicationId) {
-    return fail(ErrorCode::kCorrupt, "this is a database of something else", "Move it away", {path, "", 0, 0});
+    return fail(ErrorCode::kCorrupt, "not a Signalbox store", "Move it away", {path, "", 0, 0});
   }
   found.version = SB_TRY(number(handle.get(), path, "PRAGMA user_version"));
   found.newest = sqlite::migrations().back().version;

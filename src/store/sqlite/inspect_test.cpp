@@ -22,7 +22,7 @@ class InspectStore : public testing::Test {
     ASSERT_TRUE(store->write([&](Transaction& t) { return t.put("things", "a", std::string(50'000, filler)); }));
   }
   std::string path() const { return place_.path(); }
-  // Every file beside the store, with its bytes, but for the shared memory, which holds nothing but locks.
+  // All files next to the store with their bytes, except the shared memory, which contains only locks.
   std::map<std::string, std::string> everything() const {
     std::map<std::string, std::string> all;
     for (const auto& entry : std::filesystem::directory_iterator(place_.directory() + "/home")) {
@@ -36,12 +36,12 @@ class InspectStore : public testing::Test {
   TempSqliteStore place_;
 };
 
-TEST_F(InspectStore, NothingIsMadeWhereNothingIs) {
+TEST_F(InspectStore, CreatesNothingForAMissingStore) {
   EXPECT_EQ(inspect_store(path()).error().code, ErrorCode::kNotFound);
   EXPECT_FALSE(std::filesystem::exists(place_.directory() + "/home"));
 }
 
-TEST_F(InspectStore, AStoreIsFoundSoundAndLeftAsItIs) {
+TEST_F(InspectStore, ReportsAnIntactStoreWithoutChangingIt) {
   for (const std::int64_t left_in_log : {std::int64_t{1} << 30, std::int64_t{0}}) {
     fill(left_in_log);
     const auto before = everything();
@@ -54,7 +54,7 @@ TEST_F(InspectStore, AStoreIsFoundSoundAndLeftAsItIs) {
   }
 }
 
-TEST_F(InspectStore, ALogNobodyHasOpenIsLeftAlone) {
+TEST_F(InspectStore, DoesNotTouchALogThatNoProcessHasOpen) {
   fill(0);
   fill(1 << 30, 'y');
   std::filesystem::remove(path() + "-shm");
@@ -63,7 +63,7 @@ TEST_F(InspectStore, ALogNobodyHasOpenIsLeftAlone) {
   EXPECT_EQ(everything(), before);
 }
 
-TEST_F(InspectStore, DamageIsTold) {
+TEST_F(InspectStore, ReportsDamage) {
   fill(0);
   std::filesystem::remove(path() + "-wal");
   std::filesystem::remove(path() + "-shm");

@@ -1,5 +1,5 @@
-// A file whose only use is to be locked: writers and checkpoints of one store take turns by it, between processes and
-// between stores of one process. The system releases it when its holder dies.
+// A file used only for locking: writers and checkpoints of one store take turns with it, between processes and between
+// stores of one process. The system releases the lock when its holder dies.
 #pragma once
 
 #include <string>
@@ -15,7 +15,7 @@ class LockFile {
   LockFile(const LockFile&) = delete;
   LockFile& operator=(const LockFile&) = delete;
 
-  // Holds the lock as long as it lives.
+  // Holds the lock during its lifetime.
   class LockGuard {
    public:
     explicit LockGuard(int descriptor) : descriptor_(descriptor) {}
@@ -27,7 +27,7 @@ class LockFile {
     int descriptor_;
   };
 
-  // Makes the file when it is missing. kUnavailable when others hold it for longer than `wait_ms`.
+  // Creates the file if missing. kUnavailable if others hold the lock for longer than `wait_ms`.
   Result<LockGuard> take(int wait_ms);
 
  private:

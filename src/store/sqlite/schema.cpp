@@ -5,8 +5,8 @@
 namespace sb::store::sqlite {
 namespace {
 
-// AUTOINCREMENT, because a position must not be given out again after the newest stream was removed: whoever follows
-// the log would miss the second event of that position.
+// AUTOINCREMENT, because a position must not be reused after the newest stream was removed: a reader that follows the
+// log would miss the second event with that position.
 constexpr const char* kVersion1 = R"sql(
 CREATE TABLE events(
   position INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -90,10 +90,11 @@ Result<FileState> file_state(Connection& connection, std::span<const Migration> 
   }
   const std::int64_t newest = known.back().version;
   if (version > newest) {
-    return fail(ErrorCode::kUnsupported,
-                fmt::format("the store has format {}, written by a newer Signalbox; this one knows formats up to {}",
-                            version, newest),
-                "Update Signalbox.", place);
+    return fail(
+        ErrorCode::kUnsupported,
+        fmt::format("the store has format {}, written by a newer Signalbox; this version supports formats up to {}",
+                    version, newest),
+        "Update Signalbox.", place);
   }
   return version < newest ? FileState::kOlder : FileState::kCurrent;
 }

@@ -1,9 +1,9 @@
-// The tables of the SQLite store, and how a file of an older version is brought up to date.
+// The tables of the SQLite store and its migrations.
 //
-// PRAGMA application_id says that a file is ours, PRAGMA user_version which tables it has. A migration leads from the
-// version before to its own; it is never changed once released, only followed by another. Each runs in a transaction of
-// its own. Only SQL that PostgreSQL also knows, save for the words STRICT, AUTOINCREMENT and WITHOUT ROWID, for which
-// it has its own.
+// PRAGMA application_id marks a file as ours, PRAGMA user_version gives its schema version. A migration upgrades from
+// the previous version to its own; it is never changed after a release, only followed by another. Each runs in its own
+// transaction. Uses only SQL that PostgreSQL also supports, except for STRICT, AUTOINCREMENT and WITHOUT ROWID, which
+// have equivalents there.
 #pragma once
 
 #include <span>
@@ -29,10 +29,10 @@ enum class FileState {
   kCurrent,
 };
 
-// kUnsupported for a file of a newer version, kCorrupt for one that is not ours.
+// kUnsupported for a file of a newer version, kCorrupt for a file that is not ours.
 Result<FileState> file_state(Connection& connection, std::span<const Migration> known);
 
-// Runs what is missing. The caller keeps other writers away.
+// Runs pending migrations. The caller keeps other writers away.
 Status migrate(Connection& connection, std::span<const Migration> known);
 
 }  // namespace sb::store::sqlite

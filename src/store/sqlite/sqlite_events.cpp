@@ -47,11 +47,11 @@ Result<std::vector<Event>> read_events(Statement& statement) {
 
 std::unexpected<Error> lost_end(std::string_view stream, std::int64_t seq) {
   return fail(ErrorCode::kCorrupt,
-              fmt::format("event {} of stream \"{}\" is not what the stream's end says", seq, stream),
+              fmt::format("event {} of stream \"{}\" does not match the stream's head", seq, stream),
               "Restore the store from a backup.");
 }
 
-// The events just read must reach as far as the stream does, or as far as they were asked for.
+// The events read must reach the end of the stream or the requested limit.
 Status check_end(std::string_view stream, const Head& head, std::span<const Event> events, bool page_is_full) {
   const Event& last = events.back();
   if (last.seq > head.seq) return lost_end(stream, last.seq);
@@ -62,7 +62,7 @@ Status check_end(std::string_view stream, const Head& head, std::span<const Even
 
 Status check_new(std::span<const NewEvent> events) {
   if (events.size() > limits::kStoreAppendEvents) {
-    return fail(ErrorCode::kLimit, fmt::format("{} events appended at once; at most {} are allowed", events.size(),
+    return fail(ErrorCode::kLimit, fmt::format("{} events in one append; at most {} are allowed", events.size(),
                                                limits::kStoreAppendEvents));
   }
   for (const NewEvent& event : events) {
@@ -87,7 +87,7 @@ Result<std::vector<Event>> SqliteTransaction::events(std::string_view stream, st
   from_seq = std::max<std::int64_t>(from_seq, 1);
   if (limit == 0 || from_seq > end.seq) return std::vector<Event>{};
 
-  // The event before the first is read too, for the link to it.
+  // Also reads the event before the first one, to check the link to it.
   const bool has_before = from_seq > 1;
   Statement statement = SB_TRY(connection_.prepare(kEvents));
   statement.bind(1, stream).bind(2, from_seq - has_before).bind(3, std::int64_t{limit} + has_before);
@@ -136,9 +136,9 @@ Result<Head> SqliteTransaction::append(std::string_view stream, const Head& expe
     return fail(
         ErrorCode::kConflict,
         current.seq == expected.seq
-            ? fmt::format("event {} of stream \"{}\" is not the one expected", current.seq, stream)
+            ? fmt::format("event {} of stream \"{}\" is not the expected one", current.seq, stream)
             : fmt::format("stream \"{}\" ends at event {}, not at {} as expected", stream, current.seq, expected.seq),
-        "Read it again and decide anew.");
+        "Read it again and retry.");
   }
   if (events.empty()) return current;
   for (const NewEvent& event : events) {

@@ -1,4 +1,4 @@
-// What a full or broken disk does to the store, at every change it makes, and what an append costs.
+// Effects of a full or broken disk on the store, at every change it makes, and the cost of an append.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -13,7 +13,7 @@ using sqlite::Fault;
 using sqlite::FaultVfs;
 using sqlite::IoCounts;
 
-// One advance as the engine will make it: an event and the state beside it. The two must never be seen apart.
+// One advance as the engine does it: an event and the state beside it. They must always appear together.
 Status advance(Store& store, int number) {
   return store.write([&](Transaction& transaction) -> Status {
     const Head head = SB_TRY(transaction.head("s"));
@@ -28,7 +28,7 @@ struct Outcome {
   std::optional<Error> error;
 };
 
-// Makes the store, advances, with a checkpoint in the middle; stops at the first error.
+// Creates the store and advances, with a checkpoint in the middle; stops at the first error.
 Outcome run_workload(const std::string& path, const std::string& vfs) {
   constexpr int kAdvances = 6;
   Outcome outcome;
@@ -46,7 +46,7 @@ Outcome run_workload(const std::string& path, const std::string& vfs) {
   return outcome;
 }
 
-// Everything acknowledged is there, at most the one that failed besides, nothing by half, and work goes on.
+// Everything acknowledged is there, plus at most the append that failed, nothing is partial, and work can continue.
 void expect_whole(const std::string& path, FaultVfs& vfs, const Outcome& outcome) {
   vfs.clear_fault();
   SqliteOptions options;
@@ -71,7 +71,7 @@ void expect_whole(const std::string& path, FaultVfs& vfs, const Outcome& outcome
 
 class AtEveryChange : public testing::TestWithParam<Fault> {};
 
-TEST_P(AtEveryChange, NothingAcknowledgedIsLostAndNothingIsHalfThere) {
+TEST_P(AtEveryChange, NothingAcknowledgedIsLostAndNothingIsPartial) {
   std::int64_t changes = 0;
   {
     FaultVfs vfs;
@@ -85,7 +85,7 @@ TEST_P(AtEveryChange, NothingAcknowledgedIsLostAndNothingIsHalfThere) {
     SCOPED_TRACE(testing::Message() << "change " << n << " of " << changes);
     FaultVfs vfs;
     TempSqliteStore place;
-    std::filesystem::create_directory(place.directory() + "/home");  // a new one would be synced for real
+    std::filesystem::create_directory(place.directory() + "/home");  // a new directory would really be synced
     vfs.fail_at(n, GetParam());
     const Outcome outcome = run_workload(place.path(), vfs.name());
     EXPECT_TRUE(vfs.has_failed());
@@ -102,7 +102,7 @@ TEST_P(AtEveryChange, NothingAcknowledgedIsLostAndNothingIsHalfThere) {
 INSTANTIATE_TEST_SUITE_P(Faults, AtEveryChange, testing::Values(Fault::kFull, Fault::kIo, Fault::kTorn));
 
 // SQLite alone would open such a log as if it ended before the damage.
-TEST(SqliteFaults, AByteFlippedInTheLogIsSaidAndDoesNotHideWhatCameAfter) {
+TEST(SqliteFaults, FlippedByteInTheLogIsReportedAndDoesNotHideLaterCommits) {
   int refused = 0;
   for (int n = 1;; ++n) {
     SCOPED_TRACE(testing::Message() << "change " << n);
@@ -126,7 +126,7 @@ TEST(SqliteFaults, AByteFlippedInTheLogIsSaidAndDoesNotHideWhatCameAfter) {
       EXPECT_THAT(store.error().to_string(), testing::HasSubstr("signalbox.db-wal"));
       continue;
     }
-    // Only of the last two it may not be known that they were whole.
+    // Only for the last two it may be unknown whether they were complete.
     const auto events = (*store)->read([](Snapshot& snapshot) { return snapshot.events("s", 1, 10); });
     if (events) {
       EXPECT_GE(events->size(), 2u);
@@ -137,8 +137,8 @@ TEST(SqliteFaults, AByteFlippedInTheLogIsSaidAndDoesNotHideWhatCameAfter) {
   EXPECT_GT(refused, 5);
 }
 
-// The same store goes on when there is space again, without being opened anew.
-TEST(SqliteFaults, AFullDiskIsSaidAndGottenOver) {
+// The same store continues when there is space again, without being reopened.
+TEST(SqliteFaults, ReportsAFullDiskAndRecovers) {
   FaultVfs vfs;
   TempSqliteStore place;
   SqliteOptions options;
@@ -158,8 +158,8 @@ TEST(SqliteFaults, AFullDiskIsSaidAndGottenOver) {
   expect_whole(place.path(), vfs, {2, std::nullopt});
 }
 
-// Work that goes on after storage failed under it must not be committed.
-TEST(SqliteFaults, AFailureThatWorkIgnoresStillFailsTheWrite) {
+// Work that continues after a storage failure must not be committed.
+TEST(SqliteFaults, IgnoredFailureStillFailsTheWrite) {
   FaultVfs vfs;
   TempSqliteStore place;
   SqliteOptions options;
@@ -168,7 +168,7 @@ TEST(SqliteFaults, AFailureThatWorkIgnoresStillFailsTheWrite) {
   ASSERT_TRUE(store);
   vfs.fail_at(1, Fault::kFull);
   const Status status = (*store)->write([&](Transaction& transaction) -> Status {
-    // More than the page cache holds, so that SQLite writes before the commit.
+    // More than fits into the page cache, so that SQLite writes before the commit.
     for (int i = 0; i < 40; ++i) {
       (void)transaction.put("c", std::to_string(i), std::string(200'000, 'x'));
     }
@@ -188,7 +188,7 @@ struct AppendCost {
   IoCounts io;
 };
 
-// The cheapest of a few: now and then a page of the tree is full and splits, which is paid once in many appends.
+// The cheapest of a few: occasionally a page of the tree is full and splits, which is amortized over many appends.
 AppendCost cost_of_append(SqliteStore& store, FaultVfs& vfs) {
   std::optional<AppendCost> least;
   for (int i = 0; i < 6; ++i) {
@@ -204,7 +204,7 @@ AppendCost cost_of_append(SqliteStore& store, FaultVfs& vfs) {
   return *least;
 }
 
-TEST(SqliteCosts, AnAppendCostsTheSameAtTenAndAtTenThousand) {
+TEST(SqliteCosts, AppendCostsTheSameAtTenAndTenThousandEvents) {
   FaultVfs vfs;
   TempSqliteStore place;
   SqliteOptions options;
@@ -229,8 +229,8 @@ TEST(SqliteCosts, AnAppendCostsTheSameAtTenAndAtTenThousand) {
   EXPECT_EQ(early.io, late.io);
 }
 
-// Whatever is asked, SQLite finds it by an index and need not sort.
-TEST(SqliteCosts, NothingIsFoundByScanningATable) {
+// SQLite answers every query by an index and without sorting.
+TEST(SqliteCosts, NoQueryScansATable) {
   FaultVfs vfs;
   TempSqliteStore place;
   SqliteOptions options;
@@ -293,8 +293,8 @@ TEST(SqliteCosts, OpeningAndReadingWritesAndSyncsNothing) {
   }
 }
 
-// A WAL that grows past the limit is moved into the file by the writer, and only then.
-TEST(SqliteCosts, CheckpointsAreMadeWhenTheWalIsLong) {
+// The writer moves a WAL that grows past the limit into the file, and only then.
+TEST(SqliteCosts, CheckpointsOnlyWhenTheWalIsLong) {
   FaultVfs vfs;
   TempSqliteStore place;
   SqliteOptions options;
@@ -311,12 +311,12 @@ TEST(SqliteCosts, CheckpointsAreMadeWhenTheWalIsLong) {
   EXPECT_EQ((*store)->cost().checkpoints, 1);
   EXPECT_GT(std::filesystem::file_size(place.path() + "-wal"), 0u);
   store->reset();
-  EXPECT_GT(std::filesystem::file_size(place.path() + "-wal"), 0u);  // short enough to leave
+  EXPECT_GT(std::filesystem::file_size(place.path() + "-wal"), 0u);  // too short for a checkpoint
   expect_whole(place.path(), vfs, {2, std::nullopt});
 }
 
-// Readers hold a checkpoint up but not a writer, and lose nothing by it.
-TEST(SqliteCosts, AReaderDoesNotHoldAWriterUp) {
+// Readers delay a checkpoint but not a writer, and lose nothing by it.
+TEST(SqliteCosts, ReaderDoesNotBlockAWriter) {
   FaultVfs vfs;
   TempSqliteStore place;
   SqliteOptions options;

@@ -1,4 +1,4 @@
-// The file itself: who may read it, what is refused as a store, old and new formats, and damage found when reading.
+// The file itself: permissions, files that are rejected as a store, old and new formats, and damage found when reading.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sqlite3.h>
@@ -28,7 +28,7 @@ void write_all(const std::string& path, std::string_view bytes) {
   std::ofstream(path, std::ios::binary | std::ios::trunc) << bytes;
 }
 
-// What somebody with sqlite3 at hand can do.
+// What a user with sqlite3 can do.
 void run_sql(const std::string& path, const std::string& sql) {
   std::filesystem::create_directories(std::filesystem::path(path).parent_path());
   sqlite3* handle = nullptr;
@@ -74,7 +74,7 @@ TEST(SqliteFile, IsForItsOwnerOnly) {
   for (const char* suffix : {"", "-wal", "-shm", "-lock"}) EXPECT_EQ(mode_of(place.path() + suffix), 0600u) << suffix;
 }
 
-TEST(SqliteFile, AMissingOrEmptyStoreIsNotFoundForReadingAndNothingIsMade) {
+TEST(SqliteFile, ReadingAMissingOrEmptyStoreIsNotFoundAndCreatesNothing) {
   TempSqliteStore place;
   EXPECT_EQ(open_error(place.path(), Access::kReadOnly).code, ErrorCode::kNotFound);
   EXPECT_FALSE(std::filesystem::exists(place.directory() + "/home"));
@@ -85,7 +85,7 @@ TEST(SqliteFile, AMissingOrEmptyStoreIsNotFoundForReadingAndNothingIsMade) {
   EXPECT_TRUE(SqliteStore::open(place.path(), Access::kReadOnly));
 }
 
-TEST(SqliteFile, AStoreOpenedForReadingRefusesToWrite) {
+TEST(SqliteFile, ReadOnlyStoreRejectsWrites) {
   TempSqliteStore place;
   ASSERT_TRUE(place.open());
   auto store = SqliteStore::open(place.path(), Access::kReadOnly);
@@ -95,7 +95,7 @@ TEST(SqliteFile, AStoreOpenedForReadingRefusesToWrite) {
   EXPECT_EQ(refused.error().code, ErrorCode::kForbidden);
 }
 
-TEST(SqliteFile, ADirectoryInItsPlaceIsSaid) {
+TEST(SqliteFile, ReportsADirectoryInItsPlace) {
   TempSqliteStore place;
   std::filesystem::create_directories(place.path());
   for (const Access access : {Access::kReadOnly, Access::kReadWrite}) {
@@ -106,7 +106,7 @@ TEST(SqliteFile, ADirectoryInItsPlaceIsSaid) {
   }
 }
 
-TEST(SqliteFile, APathThatIsNoneIsRefused) {
+TEST(SqliteFile, RejectsAnInvalidPath) {
   EXPECT_EQ(open_error("", Access::kReadWrite).code, ErrorCode::kInvalid);
   EXPECT_EQ(open_error(std::string("a\0b", 3), Access::kReadOnly).code, ErrorCode::kInvalid);
   TempSqliteStore place;
@@ -114,8 +114,8 @@ TEST(SqliteFile, APathThatIsNoneIsRefused) {
   EXPECT_EQ(error.code, ErrorCode::kIo);
 }
 
-// Names that SQLite would take for something else than a file.
-TEST(SqliteFile, ANameThatLooksLikeAUriIsAFile) {
+// Names that SQLite would not take as a file name.
+TEST(SqliteFile, NameThatLooksLikeAUriIsAFile) {
   TempSqliteStore place;
   const auto before = std::filesystem::current_path();
   std::filesystem::current_path(place.directory());
@@ -126,7 +126,7 @@ TEST(SqliteFile, ANameThatLooksLikeAUriIsAFile) {
   std::filesystem::current_path(before);
 }
 
-TEST(SqliteFile, OtherBytesAreNotAStore) {
+TEST(SqliteFile, RejectsOtherFiles) {
   TempSqliteStore place;
   for (const std::string& bytes : {std::string("x"), std::string(100'000, 'x'), std::string("SQLite format 3\0", 16),
                                    std::string("SQLite format 3\0", 16) + std::string(5'000, '\x7f')}) {
@@ -140,7 +140,7 @@ TEST(SqliteFile, OtherBytesAreNotAStore) {
   }
 }
 
-TEST(SqliteFile, SomebodyElsesDatabaseIsLeftAlone) {
+TEST(SqliteFile, DoesNotTouchTheDatabaseOfAnotherProgram) {
   TempSqliteStore place;
   run_sql(place.path(), "CREATE TABLE events(a); INSERT INTO events VALUES(1)");
   const std::string before = read_all(place.path());
@@ -152,7 +152,7 @@ TEST(SqliteFile, SomebodyElsesDatabaseIsLeftAlone) {
   EXPECT_EQ(read_all(place.path()), before);
 }
 
-TEST(SqliteFile, ANewerFormatIsRefusedAndLeftAlone) {
+TEST(SqliteFile, RejectsANewerFormatWithoutChangingIt) {
   TempSqliteStore place;
   ASSERT_TRUE(place.open());
   run_sql(place.path(), "PRAGMA user_version=1000");
@@ -164,7 +164,7 @@ TEST(SqliteFile, ANewerFormatIsRefusedAndLeftAlone) {
   }
 }
 
-// The file as version 1 wrote it opens in every later one, with all it held.
+// A file written by version 1 opens in every later version, with all its content.
 TEST(SqliteFile, Version1StillOpens) {
   TempSqliteStore place;
   run_sql(place.path(), read_all(SB_SOURCE_DIR "/src/store/sqlite/fixtures/version_1.sql"));
@@ -190,7 +190,7 @@ TEST(SqliteFile, Version1StillOpens) {
   }
 }
 
-TEST(SqliteFile, MigrationsRunInOrderEachWholeOrNotAtAll) {
+TEST(SqliteFile, MigrationsRunInOrderAndAtomically) {
   TempSqliteStore place;
   ASSERT_TRUE(place.open());
   const sqlite::Migration steps[] = {{1, "SELECT no_such_function()"},  // not run again
@@ -217,7 +217,7 @@ struct Damage {
 
 class Damaged : public testing::TestWithParam<Damage> {};
 
-TEST_P(Damaged, IsFoundWhenReadAndNamed) {
+TEST_P(Damaged, IsDetectedAndNamedOnRead) {
   TempSqliteStore place;
   {
     auto store = place.open();
@@ -255,8 +255,8 @@ INSTANTIATE_TEST_SUITE_P(
         Damage{"Blob", "UPDATE blobs SET bytes = x'00'", "blob"}),
     [](const auto& tested) { return tested.param.name; });
 
-// Damage in the middle of a long stream is met by whoever reads there, also when the page begins right behind it.
-TEST(SqliteFile, ALinkToTheEventBeforeThePageIsCheckedToo) {
+// Damage in the middle of a long stream is detected by a read there, also if the page begins right after it.
+TEST(SqliteFile, ChecksTheLinkToTheEventBeforeThePage) {
   TempSqliteStore place;
   auto store = place.open();
   ASSERT_TRUE(append(**store, "s", 5));
@@ -267,7 +267,7 @@ TEST(SqliteFile, ALinkToTheEventBeforeThePageIsCheckedToo) {
   EXPECT_TRUE((*store)->read([](Snapshot& snapshot) { return snapshot.events("s", 4, 2); }));
 }
 
-TEST(SqliteFile, ATriggerSomebodyAddedDoesNotRun) {
+TEST(SqliteFile, ForeignTriggerDoesNotRun) {
   TempSqliteStore place;
   ASSERT_TRUE(place.open());
   run_sql(place.path(), "CREATE TRIGGER evil AFTER INSERT ON streams BEGIN DELETE FROM events; END");
@@ -279,8 +279,8 @@ TEST(SqliteFile, ATriggerSomebodyAddedDoesNotRun) {
   EXPECT_EQ(events->size(), 1u);
 }
 
-// Programs that know nothing of our lock are held off too while work decides on what it has read.
-TEST(SqliteFile, SomebodyWithSqlite3CannotWriteInsideATransaction) {
+// Programs that do not use our lock are also kept out while work decides on what it has read.
+TEST(SqliteFile, Sqlite3CannotWriteDuringATransaction) {
   TempSqliteStore place;
   auto store = place.open();
   ASSERT_TRUE(store);
@@ -295,7 +295,7 @@ TEST(SqliteFile, SomebodyWithSqlite3CannotWriteInsideATransaction) {
   sqlite3_close(other);
 }
 
-// No checkpoint while somebody writes, and no writing during a checkpoint: both go under one lock. Readers need it not.
+// No checkpoint during a write, and no write during a checkpoint: both need the same lock. Readers do not need it.
 TEST(SqliteFile, WritersAndCheckpointsTakeTurnsUnderOurLock) {
   TempSqliteStore place;
   ASSERT_TRUE(place.open());
@@ -355,7 +355,7 @@ TEST(SqliteFile, MissingTablesAndACutFileAreErrorsNotCrashes) {
   }
 }
 
-// Runs `body` as a user who owns nothing here; root may write everywhere.
+// Runs `body` as a user who owns nothing here, because root may write everywhere.
 template <class Body>
 int as_nobody(Body body) {
   const pid_t child = fork();
@@ -368,7 +368,7 @@ int as_nobody(Body body) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : 101;
 }
 
-TEST(SqliteFile, AReadOnlyHomeCanBeReadAndSaysWhyItIsNotWritten) {
+TEST(SqliteFile, ReadOnlyHomeCanBeReadAndReportsWhyItCannotBeWritten) {
   TempSqliteStore place;
   const std::string home = place.directory() + "/home";
   {

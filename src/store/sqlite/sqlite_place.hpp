@@ -1,4 +1,4 @@
-// A directory of its own for a test's store, removed with everything in it.
+// A temporary directory for a test's store, removed with its content.
 #pragma once
 
 #include <cstdlib>
@@ -25,7 +25,7 @@ class TempSqliteStore {
   TempSqliteStore(const TempSqliteStore&) = delete;
   TempSqliteStore& operator=(const TempSqliteStore&) = delete;
 
-  // Without real syncs, which tests of what the store does need not wait for.
+  // Without real syncs, which most tests do not need to wait for.
   Result<std::unique_ptr<Store>> open() {
     SqliteOptions options;
     options.vfs = vfs_.name();

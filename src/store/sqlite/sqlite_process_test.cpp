@@ -13,7 +13,7 @@
 namespace sb::store {
 namespace {
 
-// Runs `body` in a child, which ends with what it returns.
+// Runs `body` in a child process, whose exit code is what it returns.
 template <class Body>
 pid_t start_child(Body body) {
   const pid_t child = fork();
@@ -34,7 +34,7 @@ SqliteOptions with_many_checkpoints() {
   return options;
 }
 
-// Reads the head, decides, appends under the head it saw; begins anew when somebody was first.
+// Reads the head, decides, appends under the head it saw; retries if another process was first.
 int append_many(const std::string& path, int number, int count) {
   auto store = SqliteStore::open(path, Access::kReadWrite, with_many_checkpoints());
   if (!store) return 2;
@@ -56,8 +56,8 @@ int append_many(const std::string& path, int number, int count) {
   return 0;
 }
 
-// Also the first to come makes the store, while the others come too.
-TEST(SqliteProcesses, NoneLosesNorRepeatsAnAppend) {
+// The first process to arrive creates the store while the others arrive too.
+TEST(SqliteProcesses, NoAppendIsLostOrRepeated) {
   constexpr int kProcesses = 5;
   constexpr int kEach = 40;
   TempSqliteStore place;
@@ -79,7 +79,7 @@ TEST(SqliteProcesses, NoneLosesNorRepeatsAnAppend) {
   EXPECT_EQ((*row)->value, std::to_string(kProcesses * kEach));
 }
 
-// Appends until killed, and says the number of each event once it is told that it is stored.
+// Appends until killed, and prints the number of each event once it is stored.
 int append_and_acknowledge(const std::string& path, int pipe_end) {
   auto store = SqliteStore::open(path, Access::kReadWrite, with_many_checkpoints());
   if (!store) return 2;
@@ -96,7 +96,7 @@ int append_and_acknowledge(const std::string& path, int pipe_end) {
   }
 }
 
-TEST(SqliteProcesses, KilledAtRandomMomentsNothingAcknowledgedIsLost) {
+TEST(SqliteProcesses, NothingAcknowledgedIsLostWhenKilledAtRandomMoments) {
   const unsigned seed = std::random_device{}();
   SCOPED_TRACE(testing::Message() << "seed " << seed);
   std::mt19937 random(seed);
@@ -134,7 +134,7 @@ TEST(SqliteProcesses, KilledAtRandomMomentsNothingAcknowledgedIsLost) {
       const VerifyReport verification = SB_TRY(verify_all(snapshot));
       EXPECT_TRUE(verification.faults.empty());
       EXPECT_EQ(verification.events, head.seq);
-      acknowledged = head.seq;  // now that it was seen, it must stay
+      acknowledged = head.seq;  // once seen, it must stay
       return {};
     });
     ASSERT_TRUE(whole) << whole.error().to_string();
@@ -142,8 +142,8 @@ TEST(SqliteProcesses, KilledAtRandomMomentsNothingAcknowledgedIsLost) {
   }
 }
 
-// A process that stops while it holds the store is waited for, then given up on with an error that says to try again.
-TEST(SqliteProcesses, AStuckWriterIsUnavailableNotAHang) {
+// A process that hangs while it holds the store makes others wait, then fail with an error that says to try again.
+TEST(SqliteProcesses, StuckWriterIsAnErrorNotAHang) {
   TempSqliteStore place;
   ASSERT_TRUE(place.open());
   int ends[2];

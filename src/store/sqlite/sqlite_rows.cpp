@@ -12,7 +12,7 @@ constexpr const char* kPut =
     "ON CONFLICT(collection, key) DO UPDATE SET sort = excluded.sort, value = excluded.value";
 constexpr const char* kRemove = "DELETE FROM projections WHERE collection = ?1 AND key = ?2";
 
-// Each is a scan of one index from where the page begins. ?2 and ?3 bound the prefix, ?4 (and ?5) is the cursor.
+// Each scans one index from the start of the page. ?2 and ?3 bound the prefix, ?4 (and ?5) is the cursor.
 constexpr const char* kByKey =
     "SELECT key, sort, value FROM projections "
     "WHERE collection = ?1 AND key >= ?2 AND key < ?3 AND key > ?4 ORDER BY key LIMIT ?6";
@@ -50,7 +50,7 @@ Status check_listing(std::string_view collection, const Listing& listing) {
   SB_TRY(check_page(listing.limit));
   if (!listing.prefix.empty()) SB_TRY(check_name("prefix", listing.prefix));
   if (listing.after && listing.by == Order::kSort && !listing.after->sort) {
-    return fail(ErrorCode::kInvalid, "a page by sort key was asked for after a row that has none");
+    return fail(ErrorCode::kInvalid, "a page by sort key cannot start after a row without a sort key");
   }
   return {};
 }
@@ -68,7 +68,7 @@ Result<std::optional<Row>> SqliteTransaction::get(std::string_view collection, s
 Result<std::vector<Row>> SqliteTransaction::list(std::string_view collection, const Listing& listing) {
   SB_TRY(check_listing(collection, listing));
   const std::string end = prefix_end(listing.prefix);
-  // Before the first page: just outside the prefix, at the side where the listing begins.
+  // The cursor before the first page: just outside the prefix, at the end where the listing begins.
   std::string cursor = listing.descending ? end : "";
   std::string cursor_key;
   if (listing.after) {
@@ -111,7 +111,7 @@ Result<std::optional<std::string>> SqliteTransaction::blob(const Digest& hash) {
   if (!SB_TRY(statement.bind_blob(1, as_bytes(hash)).step())) return std::nullopt;
   std::string bytes(statement.bytes(0));
   if (sha256(bytes) != hash) {
-    return fail(ErrorCode::kCorrupt, fmt::format("blob {} is not what was written", to_hex(as_bytes(hash))),
+    return fail(ErrorCode::kCorrupt, fmt::format("blob {} was modified", to_hex(as_bytes(hash))),
                 "Restore the store from a backup.", SourceLocation{connection_.path(), {}, 0, 0});
   }
   return bytes;

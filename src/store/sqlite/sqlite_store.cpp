@@ -23,17 +23,17 @@ using sqlite::FileState;
 using sqlite::LockFile;
 
 std::unexpected<Error> missing(const std::string& path) {
-  return fail(ErrorCode::kNotFound, "there is no store yet", "It is made when something is first stored.",
+  return fail(ErrorCode::kNotFound, "there is no store yet", "It is created when something is first stored.",
               SourceLocation{path, {}, 0, 0});
 }
 
 std::unexpected<Error> not_a_file(const std::string& path, bool is_directory) {
   return fail(ErrorCode::kIo,
-              is_directory ? "a directory stands where the store should be" : "the store is not a regular file",
+              is_directory ? "there is a directory in place of the store" : "the store is not a regular file",
               "Move it away, or set SIGNALBOX_HOME to another directory.", SourceLocation{path, {}, 0, 0});
 }
 
-// SQLite takes a file of one byte for an empty one and would write over it.
+// SQLite takes a file of one byte for an empty one and would overwrite it.
 Status check_kind(const std::string& path, const struct stat& info) {
   if (!S_ISREG(info.st_mode)) return not_a_file(path, S_ISDIR(info.st_mode));
   if (info.st_size == 1) return std::unexpected(sqlite::to_error(SQLITE_NOTADB, path));
@@ -44,7 +44,7 @@ Status check_present(const std::string& path) {
   struct stat info{};
   if (stat(path.c_str(), &info) != 0) {
     if (errno == ENOENT || errno == ENOTDIR) return missing(path);
-    return fail(ErrorCode::kIo, fmt::format("the store cannot be looked at ({})", std::strerror(errno)),
+    return fail(ErrorCode::kIo, fmt::format("cannot access the store ({})", std::strerror(errno)),
                 "Check the mode of its directory.", SourceLocation{path, {}, 0, 0});
   }
   SB_TRY(check_kind(path, info));
@@ -52,7 +52,7 @@ Status check_present(const std::string& path) {
   return {};
 }
 
-// A new directory is on disk only once the one that holds it is; what is then stored in it must not go with it.
+// A new directory is durable only when its parent is synced; otherwise the store in it could be lost too.
 Status make_directory(const std::string& directory) {
   SystemFiles files;
   if (directory.empty() || files.kind(directory) == FileKind::kDirectory) return {};
@@ -60,21 +60,22 @@ Status make_directory(const std::string& directory) {
   SB_TRY(make_directory(parent));
   SB_TRY(files.make_directories(directory, 0700));
   const int descriptor = ::open(parent.empty() ? "." : parent.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (descriptor < 0) return {};  // may be entered but not read: nothing to be done
+  if (descriptor < 0) return {};  // can be entered but not read: nothing we can do
   fsync(descriptor);
   ::close(descriptor);
   return {};
 }
 
-// SQLite would make the file readable by all, so it is made here; SQLite gives its other files the same mode.
+// SQLite would create the file world-readable, so create it here; SQLite gives its other files the same mode.
 Status make_file(const std::string& path) {
   struct stat info{};
   if (stat(path.c_str(), &info) == 0) return check_kind(path, info);
   SB_TRY(make_directory(parent_path(path)));
   const int descriptor = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
   if (descriptor < 0) {
-    return fail(ErrorCode::kIo, fmt::format("the store cannot be made ({})", std::strerror(errno)),
-                "Make its directory writable, or set SIGNALBOX_HOME to another.", SourceLocation{path, {}, 0, 0});
+    return fail(ErrorCode::kIo, fmt::format("cannot create the store ({})", std::strerror(errno)),
+                "Make its directory writable, or set SIGNALBOX_HOME to another directory.",
+                SourceLocation{path, {}, 0, 0});
   }
   ::close(descriptor);
   return {};
@@ -89,7 +90,7 @@ Status set_up_writing(Connection& connection) {
               "Keep the store on a local disk.", SourceLocation{connection.path(), {}, 0, 0});
 }
 
-// Whoever makes the file holds the lock: seen half-made, it is no store yet, and is looked at again when it is whole.
+// The process that creates the file holds the lock: a half-created file is not a store yet, and is checked again later.
 Result<FileState> settled_state(Connection& connection, LockFile& lock, int wait_ms) {
   auto state = sqlite::file_state(connection, sqlite::migrations());
   if (state || state.error().code != ErrorCode::kCorrupt) return state;
@@ -106,7 +107,7 @@ Status bring_up_to_date(Connection& connection, LockFile& lock, int wait_ms) {
   return sqlite::migrate(connection, known);
 }
 
-// Marks who is inside and, whatever happens there, leaves no transaction open.
+// Records the thread inside the store and, whatever happens there, leaves no transaction open.
 class Inside {
  public:
   Inside(std::atomic<std::thread::id>& inside, Connection& connection) : inside_(inside), connection_(connection) {
@@ -127,7 +128,7 @@ class Inside {
 }  // namespace
 
 Result<std::unique_ptr<SqliteStore>> SqliteStore::open(const std::string& path, Access access, SqliteOptions options) {
-  if (path.empty() || path.find('\0') != path.npos) return fail(ErrorCode::kInvalid, "the store's path is not a path");
+  if (path.empty() || path.find('\0') != path.npos) return fail(ErrorCode::kInvalid, "invalid store path");
   const bool writes = access == Access::kReadWrite;
   SB_TRY(writes ? make_file(path) : check_present(path));
   auto connection = SB_TRY(
@@ -156,7 +157,7 @@ SqliteStore::SqliteStore(std::unique_ptr<Connection> connection, Access access, 
       lock_(std::make_unique<LockFile>(connection_->path() + "-lock")),
       checkpoint_at_bytes_(options_.checkpoint_bytes) {}
 
-// Beside others who write and checkpoint, whole frames can look lost; with them held off and the log pinned they
+// While others write and checkpoint, intact frames can look lost; with writers locked out and the log pinned they
 // cannot.
 Status SqliteStore::check_log() {
   if (sqlite::check_wal(*connection_)) return {};
@@ -169,21 +170,21 @@ Status SqliteStore::check_log() {
 }
 
 SqliteStore::~SqliteStore() {
-  // Whoever holds the lock now will close after us and see to it.
+  // A process that holds the lock now will close after us and do the checkpoint.
   if (connection_->wal_bytes() <= options_.close_checkpoint_bytes) return;
   if (const auto hold = lock_->take(0)) (void)checkpoint_locked();
 }
 
 Result<std::unique_lock<std::mutex>> SqliteStore::enter() {
   if (inside_.load() == std::this_thread::get_id()) {
-    return fail(ErrorCode::kInternal, "the store was called from inside its own transaction", "Report this.");
+    return fail(ErrorCode::kInternal, "the store was called from inside its own transaction", "Report this as a bug.");
   }
   return std::unique_lock(mutex_);
 }
 
 Status SqliteStore::run_write(const std::function<Status(Transaction&)>& work) {
   if (access_ == Access::kReadOnly) {
-    return fail(ErrorCode::kForbidden, "the store was opened for reading only", "",
+    return fail(ErrorCode::kForbidden, "the store was opened read-only", "",
                 SourceLocation{connection_->path(), {}, 0, 0});
   }
   const auto turn = SB_TRY(enter());
@@ -223,12 +224,12 @@ Status SqliteStore::checkpoint_locked() {
   return connection_->checkpoint();
 }
 
-// A failure here is not the writer's: its commit stands, and the WAL keeps what could not be moved.
+// A failure here does not fail the write: its commit is durable, and the WAL keeps what could not be moved.
 void SqliteStore::checkpoint_when_long() {
   if (connection_->wal_bytes() <= options_.checkpoint_bytes) checkpoint_at_bytes_ = options_.checkpoint_bytes;
   if (connection_->wal_bytes() <= checkpoint_at_bytes_) return;
   (void)checkpoint_locked();
-  // ScopeFilter a reader held part of the WAL back, the next commit would only meet the same reader.
+  // If a reader held back part of the WAL, the next commit would only meet the same reader.
   checkpoint_at_bytes_ = connection_->wal_bytes() + options_.checkpoint_bytes;
 }
 

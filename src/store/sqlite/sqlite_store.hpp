@@ -1,12 +1,12 @@
-// The embedded store: one SQLite file in WAL mode with synchronous=FULL, so a commit is one fsync and on disk when it
+// The embedded store: one SQLite file in WAL mode with synchronous=FULL, so a commit is one fsync and durable when it
 // returns.
 //
-// Beside FILE stand FILE-wal and FILE-shm (SQLite's, left in place when the store is closed) and FILE-lock (ours).
-// Writers and checkpoints take turns under FILE-lock: SQLite 3.40 can lose commits when one connection begins a
-// checkpoint at the moment another restarts the WAL. So no checkpoint is ever automatic; all are made in one place
-// here, with writers held off.
+// Next to FILE there are FILE-wal and FILE-shm (SQLite's, not removed when the store is closed) and FILE-lock (ours).
+// Writers and checkpoints take turns under FILE-lock: SQLite 3.40 can lose commits when one connection starts a
+// checkpoint at the moment another restarts the WAL. So no checkpoint is automatic; all are made in one place here,
+// with writers locked out.
 //
-// Thread-safe as store.hpp says. Threads that want to read at the same time open a store each.
+// Thread-safe as described in store.hpp. Threads that want to read concurrently open one store each.
 #pragma once
 
 #include <atomic>
@@ -25,30 +25,29 @@ class LockFile;
 }  // namespace sqlite
 
 enum class Access {
-  kReadOnly,   // never makes a store nor waits for writers; a missing or empty one is kNotFound
-  kReadWrite,  // makes the directory (0700) and the file (0600) when missing, and brings an older file up to date
+  kReadOnly,   // never creates a store or waits for writers; a missing or empty one is kNotFound
+  kReadWrite,  // creates the directory (0700) and the file (0600) if missing, and migrates an older file
 };
 
 struct SqliteOptions {
   int busy_wait_ms = 30'000;  // how long to wait for other processes before kUnavailable
-  // Checkpoint after a commit that leaves more than this in the WAL, and at closing when more than that is left: the
-  // first to open a store reads its whole WAL, which takes about a millisecond a MiB.
+  // Checkpoint after a commit that leaves more than this in the WAL, and on close if more than that is left: the first
+  // process to open a store reads its whole WAL, which takes about a millisecond per MiB.
   std::int64_t checkpoint_bytes = 4 << 20;
   std::int64_t close_checkpoint_bytes = 256 << 10;
   std::string vfs;  // the SQLite VFS to use; empty for the system's
 };
 
-// What was asked of SQLite since opening, for tests and benchmarks.
+// Counters since opening, for tests and benchmarks.
 struct SqliteStats {
   std::int64_t statements = 0;       // BEGIN and COMMIT included
-  std::int64_t unindexed_steps = 0;  // rows passed by scanning a whole table, and sorts
+  std::int64_t unindexed_steps = 0;  // rows read by full table scans, and sorts
   std::int64_t checkpoints = 0;
 };
 
 class SqliteStore final : public Store {
  public:
-  // kNotFound, kIo, kCorrupt (damaged, or not a store of ours), kUnsupported (written by a newer version),
-  // kUnavailable.
+  // kNotFound, kIo, kCorrupt (damaged, or not our store), kUnsupported (written by a newer version), kUnavailable.
   static Result<std::unique_ptr<SqliteStore>> open(const std::string& path, Access access, SqliteOptions options = {});
   ~SqliteStore() override;
 
@@ -69,7 +68,7 @@ class SqliteStore final : public Store {
   const Access access_;
   const SqliteOptions options_;
   mutable std::mutex mutex_;
-  std::atomic<std::thread::id> inside_;  // who runs work now, to refuse a call from inside it
+  std::atomic<std::thread::id> inside_;  // the thread that runs work now, to reject nested calls
   std::unique_ptr<sqlite::Connection> connection_;
   std::unique_ptr<sqlite::LockFile> lock_;
   std::int64_t checkpoint_at_bytes_;

@@ -1,4 +1,4 @@
-// The operations of store.hpp in SQL, inside a transaction that SqliteStore has begun and will end.
+// The operations of store.hpp in SQL, inside a transaction that SqliteStore began and will end.
 #pragma once
 
 #include "store/sqlite/connection.hpp"

@@ -11,7 +11,7 @@ constexpr const char* kAdd =
     "INSERT INTO work(queue, name, owner, free_ms, fence) VALUES(?1, ?2, '', ?3, 0) "
     "ON CONFLICT(queue, name) DO NOTHING RETURNING 1";
 constexpr const char* kFree = "SELECT name FROM work WHERE queue = ?1 AND free_ms <= ?2 ORDER BY free_ms, name LIMIT 1";
-// One counter for all work, so that work removed and added again does not begin anew at a number somebody still holds.
+// One counter for all work, so that work removed and added again does not restart at a number that is still held.
 constexpr const char* kFence =
     "INSERT INTO counters(name, value) VALUES('fence', 1) "
     "ON CONFLICT(name) DO UPDATE SET value = counters.value + 1 RETURNING value";
@@ -79,7 +79,7 @@ Status SqliteTransaction::check_lease(const Lease& lease) {
   if (found && found->fence == lease.fence && found->owner == lease.owner) return {};
   return fail(ErrorCode::kConflict,
               fmt::format("\"{}\" no longer holds work \"{}\" of queue \"{}\"", lease.owner, lease.name, lease.queue),
-              "Drop what was done under the old lease.");
+              "Discard the work done under the old lease.");
 }
 
 Result<Lease> SqliteTransaction::renew(const Lease& lease, TimestampMs until_ms) {

@@ -68,7 +68,7 @@ class Wal {
   const Sum& salts() const { return salts_; }
   const Sum& sum() const { return sum_; }
 
-  // Numbered from 1; nothing behind the last.
+  // Numbered from 1; nothing after the last.
   std::optional<Frame> frame(std::int64_t number) const {
     unsigned char bytes[kFrameHeaderBytes];
     if (!file_.read(place_of(number), bytes, sizeof bytes)) return std::nullopt;
@@ -81,7 +81,7 @@ class Wal {
     return frame;
   }
 
-  // Whether its checksum is what follows from the one before and from its page.
+  // Whether its checksum continues the previous one over its header and page.
   bool continues(const Sum& before, std::int64_t number, const Frame& frame) const {
     const std::string page = page_at(number);
     Sum sum = before;
@@ -123,7 +123,7 @@ sqlite3_file* file_of(Connection& connection) {
   return code == SQLITE_OK && file != nullptr && file->pMethods != nullptr ? file : nullptr;
 }
 
-// What SQLite reads; 0 also when the WAL's header itself is bad. Nothing where there is no shared memory.
+// How many frames SQLite reads; 0 also if the WAL's header itself is bad. Nothing if there is no shared memory.
 std::optional<std::int64_t> frames_read(Connection& connection) {
   constexpr int kRegionBytes = 32'768;
   sqlite3_file* file = file_of(connection);
@@ -133,8 +133,7 @@ std::optional<std::int64_t> frames_read(Connection& connection) {
   return *reinterpret_cast<const volatile std::uint32_t*>(static_cast<const volatile char*>(memory) + 16);
 }
 
-// Whether the newest page of each number, of all frames up to where those that continue this one end, stands in the
-// file.
+// Whether the newest version of each page, in all frames up to the end of those that continue this one, is in the file.
 bool is_in_file(Connection& connection, const Wal& wal, std::int64_t last) {
   sqlite3_file* file = file_of(connection);
   auto before = wal.frame(last);
@@ -155,8 +154,9 @@ bool is_in_file(Connection& connection, const Wal& wal, std::int64_t last) {
   return true;
 }
 
-// What marks the frames of this round of the WAL. Those of earlier rounds stand behind them, also behind what a killed
-// writer left unfinished, and are in the file. A damaged header is asked of the first frame that continues it.
+// The salts that mark the frames of the current round of the WAL. Frames of earlier rounds follow them, also after what
+// a killed writer left unfinished; they are already in the file. If the header is damaged, the first frame that
+// continues it gives the salts.
 std::optional<Sum> salts_of_this_round(const Wal& wal) {
   if (wal.is_header_whole()) return wal.salts();
   const auto first = wal.frame(1);
@@ -164,7 +164,7 @@ std::optional<Sum> salts_of_this_round(const Wal& wal) {
   return first->salts;
 }
 
-// Whether it is worth looking further: the damaged frame may be damaged in its salts.
+// Whether there may be more frames of this round: the damaged frame may be damaged in its salts.
 bool goes_on(const Wal& wal, std::int64_t read, const Sum& salts) {
   const auto next = wal.frame(read + 1);
   const auto second = wal.frame(read + 2);
@@ -192,13 +192,13 @@ Status check_wal(Connection& connection) {
     }
     frame = std::move(next);
   }
-  // What others have committed since the count was read is not lost; they raise the count before they go on.
+  // What others committed since the count was read is not lost; they raise the count before they continue.
   if (lost == 0 || frames_read(connection) != read) return {};
   if (!wal.is_header_whole() && is_in_file(connection, wal, last_lost)) return {};
   return fail(ErrorCode::kCorrupt,
-              fmt::format("the store's log is damaged at frame {}, and {} or more commits behind it cannot be read",
+              fmt::format("the store's log is damaged at frame {}, and {} or more commits after it cannot be read",
                           *read + 1, lost),
-              fmt::format("Keep a copy of {0} and {0}-wal. To go on without those commits, remove {0}-wal.", path),
+              fmt::format("Keep a copy of {0} and {0}-wal. To continue without those commits, remove {0}-wal.", path),
               SourceLocation{path + "-wal", {}, 0, 0});
 }
 

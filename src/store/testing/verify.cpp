@@ -31,13 +31,13 @@ Status verify_streams(Snapshot& snapshot, VerifyReport& verification) {
   }
 }
 
-// Events of a stream that has lost its head are in no list of streams; the log in order still shows them.
+// Events of a stream without a head are in no list of streams; reading the whole log still finds them.
 Status find_strays(Snapshot& snapshot, VerifyReport& verification) {
   std::int64_t counted = 0;
   std::int64_t position = 0;
   for (;;) {
     const auto events = snapshot.events_after(position, kBatch);
-    if (!events && events.error().code == ErrorCode::kCorrupt) return {};  // named already, by its stream
+    if (!events && events.error().code == ErrorCode::kCorrupt) return {};  // already reported for its stream
     if (!events) return std::unexpected(events.error());
     if (events->empty()) break;
     counted += static_cast<std::int64_t>(events->size());
@@ -45,7 +45,7 @@ Status find_strays(Snapshot& snapshot, VerifyReport& verification) {
   }
   if (counted != verification.events && verification.faults.empty()) {
     note(verification, Error{ErrorCode::kCorrupt,
-                             fmt::format("the log holds {} events, its streams {}", counted, verification.events),
+                             fmt::format("the log has {} events, its streams {}", counted, verification.events),
                              "Restore the store from a backup.",
                              {},
                              false});
@@ -73,9 +73,9 @@ Status verify_blobs(Snapshot& snapshot, VerifyReport& verification) {
 
 Result<Head> verify(Snapshot& snapshot, std::string_view stream) {
   const Head end = SB_TRY(snapshot.head(stream));
-  if (end.seq == 0) return fail(ErrorCode::kNotFound, fmt::format("there is no stream \"{}\"", stream));
+  if (end.seq == 0) return fail(ErrorCode::kNotFound, fmt::format("no stream \"{}\"", stream));
   for (std::int64_t seq = 1; seq <= end.seq;) {
-    // The store checks each event and its link to the one before as it reads.
+    // The store checks each event and its link to the previous one while reading.
     const auto events = SB_TRY(snapshot.events(stream, seq, kBatch));
     if (events.empty())
       return fail(ErrorCode::kCorrupt, fmt::format("event {} of stream \"{}\" is missing", seq, stream));

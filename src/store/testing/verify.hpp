@@ -1,4 +1,4 @@
-// Reads everything in a store and says what is damaged. Works on any implementation.
+// Reads everything in a store and reports damage. Works on any implementation.
 #pragma once
 
 #include "store/store.hpp"
@@ -9,16 +9,16 @@ struct VerifyReport {
   std::int64_t streams = 0;
   std::int64_t events = 0;
   std::int64_t blobs = 0;
-  std::vector<Error> faults;  // one per damaged stream or blob, at most kMaxFaults; empty when all is whole
+  std::vector<Error> faults;  // one per damaged stream or blob, at most kMaxFaults; empty if all is intact
 
   static constexpr std::size_t kMaxFaults = 100;
 };
 
-// The stream's head when its whole chain is right, else kCorrupt with the first wrong event. kNotFound when there is no
-// such stream.
+// The stream's head if its whole chain is valid, otherwise kCorrupt with the first wrong event. kNotFound if there is
+// no such stream.
 Result<Head> verify(Snapshot& snapshot, std::string_view stream);
 
-// All streams and blobs. An error only when the store could not be read at all.
+// Verifies all streams and blobs. An error only if the store could not be read at all.
 Result<VerifyReport> verify_all(Snapshot& snapshot);
 
 }  // namespace sb::store

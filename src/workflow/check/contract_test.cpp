@@ -56,13 +56,13 @@ TEST(Contract, FaultsSayWhatAndWhere) {
     const char *cut, *put, *says;
   } rows[] = {
       {"version: 2\n", "", " \"version\" is missing"},
-      {"version: 2", "version: two", "/version expected a whole number, found a string"},
+      {"version: 2", "version: two", "/version expected an integer, found a string"},
       {"version: 2", "version: 0", "/version 0 is out of range"},
       {"help: Name the ticket.\n", "", " \"help\" is missing"},
       {"help: Name the ticket.", "help: \"\"", "/help the help is empty"},
       {"kind: acme.ticket\n", "", " \"kind\" is missing"},
       {"contract: acme.contracts.ticket", "contract: \"a b\"", "/contract \"a b\" is no name"},
-      {"contract: acme.contracts.ticket", "contract: [a]", "/contract expected a text, found a list"},
+      {"contract: acme.contracts.ticket", "contract: [a]", "/contract expected a string, found a list"},
       {"version: 2", "version: 2\nhelpp: x", "/helpp unknown key \"helpp\""},
       {"type: object", "type: objekt", "/schema/type \"objekt\" is no type"},
       {"required:", "requires:", "/schema/requires \"requires\" is no keyword of JSON Schema draft-07"},
@@ -107,7 +107,7 @@ TEST(Contract, BadFilesAreRefused) {
   EXPECT_NE(faults_of(big)[0].find("a contract may have"), std::string::npos);
   std::string wordy = kGood;
   wordy.replace(wordy.find("Name the ticket."), 16, std::string(limits::kContractHelpBytes + 1, 'x'));
-  EXPECT_EQ(faults_of(wordy)[0], "/help the text has 1025 bytes; at most 1024 are allowed");
+  EXPECT_EQ(faults_of(wordy)[0], "/help the string has 1025 bytes; at most 1024 are allowed");
 }
 
 TEST(Contracts, ALaterOneReplacesTheEarlier) {

@@ -92,7 +92,7 @@ TEST(Criteria, FaultsAreOnePerMistake) {
       {R"({"type":"contain","value":"x","message":"m"})", "/type",
        "\"contain\" is not one of: contains, regex, length, schema"},
       {R"({"type":"contains","message":"m"})", "", "a rule of this type needs `value`"},
-      {R"({"type":"contains","value":3,"message":"m"})", "/value", "expected a text, found an integer"},
+      {R"({"type":"contains","value":3,"message":"m"})", "/value", "expected a string, found an integer"},
       {R"({"type":"regex","message":"m"})", "", "a rule of this type needs `pattern`"},
       {R"({"type":"regex","pattern":"a","flags":"q","message":"m"})", "/flags", "unknown flag \"q\""},
       {R"({"type":"length","message":"m"})", "", "a rule of this type needs `min` or `max`"},

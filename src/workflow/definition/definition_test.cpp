@@ -283,17 +283,28 @@ TEST(DefinitionFiles, AllBundledOnesLoad) {
   EXPECT_GT(count, 0);
 }
 
-// The samples of the format, where they are at hand.
-TEST(DefinitionFiles, AllSamplesLoad) {
-  const char* given = std::getenv("SIGNALBOX_COMPAT");
-  const std::filesystem::path folder = given ? given : SB_SOURCE_DIR "/../shared/compat";
-  if (!std::filesystem::exists(folder / "workflows")) GTEST_SKIP() << "there is no " << folder;
-  for (const auto& entry : std::filesystem::recursive_directory_iterator(folder / "workflows")) {
+// Reads every definition of the folder; returns how many there were.
+int read_files_of(const std::filesystem::path& folder) {
+  int count = 0;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {
     if (entry.path().extension() != ".json") continue;
     std::stringstream text;
     text << std::ifstream(entry.path()).rdbuf();
     EXPECT_EQ(reported(text.str()), "") << entry.path();
+    ++count;
   }
+  return count;
+}
+
+TEST(DefinitionFiles, AllSamplesLoad) {
+  EXPECT_GE(read_files_of(SB_SOURCE_DIR "/tests/data/workflows"), 15);
+}
+
+TEST(DefinitionFiles, AllSharedSamplesLoad) {
+  const char* given = std::getenv("SIGNALBOX_COMPAT");
+  const auto folder = std::filesystem::path(given ? given : SB_SOURCE_DIR "/../shared/compat") / "workflows";
+  if (!std::filesystem::exists(folder)) GTEST_SKIP() << "there is no " << folder;
+  EXPECT_GE(read_files_of(folder), 10);
 }
 
 }  // namespace

@@ -24,7 +24,7 @@ FaultVfs::FaultVfs() : system_(sqlite3_vfs_find(nullptr)), name_(fmt::format("sb
   vfs_.szOsFile = static_cast<int>(sizeof(File)) + system_->szOsFile;
   vfs_.pAppData = this;
   vfs_.xOpen = open;
-  // The others take no notice of which VFS they are called through.
+  // The other methods do not care which VFS they are called through.
   sqlite3_vfs_register(&vfs_, 0);
 }
 
@@ -75,7 +75,7 @@ bool FaultVfs::tears_now() {
 int FaultVfs::write(sqlite3_file* system, const void* bytes, int size, sqlite3_int64 at) {
   if (size == 0 || !flips_next_.exchange(false)) return system->pMethods->xWrite(system, bytes, size, at);
   std::string wrong(static_cast<const char*>(bytes), static_cast<std::size_t>(size));
-  // Somewhere else each time, the same in every run.
+  // A different position each time, but the same in every run.
   char& byte = wrong[static_cast<std::size_t>(changes_) * 2'654'435'761 % wrong.size()];
   byte = static_cast<char>(byte ^ 0x20);
   return system->pMethods->xWrite(system, wrong.data(), size, at);
@@ -86,7 +86,7 @@ int FaultVfs::open(sqlite3_vfs* vfs, const char* name, sqlite3_file* file, int f
   File::of(file)->owner = self;
   sqlite3_file* system = File::system(file);
   const int code = self->system_->xOpen(self->system_, name, system, flags, out_flags);
-  // Without methods SQLite does not close the file.
+  // Without methods, SQLite does not close the file.
   file->pMethods = system->pMethods ? methods() : nullptr;
   return code;
 }

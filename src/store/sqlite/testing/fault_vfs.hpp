@@ -1,7 +1,7 @@
-// A SQLite VFS that passes everything on to the system's, counts it, and fails when told to: a disk that fills up, a
-// disk that breaks, a write torn in the middle. For tests and the simulator.
+// A SQLite VFS that forwards everything to the system's VFS, counts it, and fails on request: a full disk, a broken
+// disk, a torn write. For tests and the simulator.
 //
-// Registered with SQLite while it lives; give its name() to SqliteOptions::vfs, and let the stores that use it die
+// Registered with SQLite during its lifetime; pass its name() to SqliteOptions::vfs, and destroy the stores that use it
 // first. Thread-safe.
 #pragma once
 
@@ -25,8 +25,8 @@ struct IoCounts {
 enum class Fault {
   kFull,  // SQLITE_FULL for writes, an I/O error for syncs
   kIo,    // an I/O error
-  kTorn,  // as kIo, and the first failing write leaves its first half on disk
-  kFlip,  // nothing fails, but in one write a byte is another
+  kTorn,  // like kIo, but the first failing write leaves its first half on disk
+  kFlip,  // nothing fails, but one write changes a byte
 };
 
 class FaultVfs {
@@ -38,11 +38,11 @@ class FaultVfs {
 
   const std::string& name() const { return name_; }
 
-  // Of all files since the last reset.
+  // Counts for all files since the last reset.
   IoCounts counts() const;
   void reset_counts();
 
-  // The n-th change from now (1 is the next; a change is a write, a sync or a truncation) fails, and all after it; of
+  // The n-th change from now (1 is the next; a change is a write, a sync or a truncation) fails, and all after it. For
   // kFlip only the n-th, or the first write after it.
   void fail_at(std::int64_t n, Fault fault);
   void clear_fault();
@@ -53,17 +53,17 @@ class FaultVfs {
   struct File;
   static int open(sqlite3_vfs* vfs, const char* name, sqlite3_file* file, int flags, int* out_flags);
   static const sqlite3_io_methods* methods();
-  // SQLITE_OK, or the code that this change is to fail with.
+  // SQLITE_OK, or the code that this change must fail with.
   int change(int io_error);
   bool tears_now();
-  // Writes the bytes, wrongly when it is time to.
+  // Writes the bytes, incorrectly if the fault is due.
   int write(sqlite3_file* system, const void* bytes, int size, sqlite3_int64 at);
 
   sqlite3_vfs vfs_;
   sqlite3_vfs* system_;
   std::string name_;
   std::atomic<std::int64_t> reads_ = 0, writes_ = 0, bytes_written_ = 0, syncs_ = 0, changes_ = 0;
-  std::atomic<std::int64_t> left_ = -1;  // changes until the fault; negative when none is planned
+  std::atomic<std::int64_t> left_ = -1;  // changes until the fault; negative if none is planned
   std::atomic<Fault> fault_ = Fault::kIo;
   std::atomic<bool> has_failed_ = false;
   std::atomic<bool> has_torn_ = false;

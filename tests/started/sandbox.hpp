@@ -1,0 +1,14 @@
+// Whether this machine can hold commands in a sandbox. Bubblewrap may be installed and still not be allowed to make
+// namespaces, as in most containers.
+//
+//   if (const std::string why = started::why_no_sandbox(); !why.empty()) GTEST_SKIP() << why;
+#pragma once
+
+#include <string>
+
+namespace sb::test_program {
+
+// Empty: `bwrap --unshare-all --ro-bind / / true` works. Tried once a process, with the bwrap of PATH.
+const std::string& why_no_sandbox();
+
+}  // namespace sb::test_program
