@@ -10,7 +10,7 @@
 #include <stdexcept>
 
 #include "base/document/document.hpp"
-#include "base/fakes.hpp"
+#include "base/testing/fakes.hpp"
 #include "decision/render/render.hpp"
 #include "decision/testing.hpp"
 #include "hook/hook_program.hpp"

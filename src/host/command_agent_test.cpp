@@ -11,7 +11,7 @@
 
 #include "agent/loop/agent_runner.hpp"
 #include "base/document/document.hpp"
-#include "base/fakes.hpp"
+#include "base/testing/fakes.hpp"
 #include "engine/session/prepare.hpp"
 #include "host/loopback_host.hpp"
 #include "workflow/catalog/catalog.hpp"

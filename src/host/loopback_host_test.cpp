@@ -7,7 +7,7 @@
 #include <mutex>
 
 #include "base/document/document.hpp"
-#include "base/fakes.hpp"
+#include "base/testing/fakes.hpp"
 #include "net/http_testing.hpp"
 #include "net/raw_server.hpp"
 

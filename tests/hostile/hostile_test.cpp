@@ -12,7 +12,7 @@
 #include <map>
 
 #include "agent/loop/agent_log.hpp"
-#include "base/fakes.hpp"
+#include "base/testing/fakes.hpp"
 #include "pipeline/place.hpp"
 #include "pipeline/script.hpp"
 #include "started/sandbox.hpp"

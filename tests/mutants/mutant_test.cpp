@@ -5,7 +5,7 @@
 
 #include <filesystem>
 
-#include "base/fakes.hpp"
+#include "base/testing/fakes.hpp"
 
 namespace sb::mutants {
 namespace {

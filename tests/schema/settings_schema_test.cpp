@@ -7,8 +7,8 @@
 #include <algorithm>
 #include <array>
 
-#include "base/fakes.hpp"
 #include "base/files.hpp"
+#include "base/testing/fakes.hpp"
 #include "inbox/config.hpp"
 #include "pipeline/settings/run_settings.hpp"
 #include "workflow/schema/json_schema.hpp"

@@ -9,8 +9,8 @@
 #include <cstdlib>
 #include <filesystem>
 
-#include "base/fakes.hpp"
 #include "base/files.hpp"
+#include "base/testing/fakes.hpp"
 #include "workflow/data.hpp"
 #include "workflow/definition/definition.hpp"
 #include "workflow/schema/json_schema.hpp"

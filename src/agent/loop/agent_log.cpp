@@ -2,8 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
+
 #include "base/crypto.hpp"
 #include "base/document/document.hpp"
+#include "base/document/stored_reader.hpp"
 #include "base/limits.hpp"
 
 namespace sb::agent {
@@ -11,8 +15,17 @@ namespace {
 
 constexpr int kPage = 500;
 constexpr int kAppendAttempts = 20;
+
+constexpr std::array<std::string_view, 23> kTypes{
+    "began",     "turn",        "tool_started", "tool_ended", "awaiting",    "setback",     "parked",    "nudged",
+    "compacted", "issue",       "signal",       "refused",    "child_began", "child_ended", "recovered", "ended",
+    "steered",   "pause_asked", "go_on_asked",  "kill_asked", "taken_over",  "steer_seen",  "retried"};
+
 // Written by this program, but a model's reply inside may be deeply nested.
 Result<LoggedEvent> logged(const store::Event& event) {
+  if (std::ranges::find(kTypes, event.type) == kTypes.end()) {
+    return unknown_event(event.stream, event.seq, event.type);
+  }
   auto payload = parse_json(event.payload, kLogBounds);
   if (!payload) {
     return fail(ErrorCode::kCorrupt, fmt::format("event {} of {} is not JSON", event.seq, event.stream));

@@ -58,6 +58,7 @@ class AgentLog {
  public:
   AgentLog(store::Store& store, Clock& clock, std::string session);
 
+  // kUnsupported for an event type that is not in the list above.
   Result<std::vector<LoggedEvent>> read(std::int64_t from_seq = 1) const;
   // All in one commit, together with the blobs they name.
   struct Entry {

@@ -6,7 +6,6 @@
 #include <map>
 #include <mutex>
 #include <optional>
-#include <thread>
 
 #include "agent/loop/agent_loop.hpp"
 #include "agent/loop/transcript.hpp"
@@ -72,31 +71,6 @@ struct AgentRunner::Parts {
   WorkTreeAccess place_for(const Assignment& assignment, SeenFiles& seen);
   WorkResult run_session(AgentRunner& runner, const Assignment& assignment, const ModelSettings& model,
                          const OnProgress& on_progress);
-  // While a step's command runs on this thread, the session's watchdog decides whether it continues.
-  struct WatchdogScope {
-    WatchdogScope(Parts& all, Watchdog& watchdog) : parts(all) {
-      const std::scoped_lock lock(parts.mutex);
-      parts.watches[std::this_thread::get_id()].push_back(&watchdog);
-    }
-    ~WatchdogScope() {
-      const std::scoped_lock lock(parts.mutex);
-      auto& own = parts.watches[std::this_thread::get_id()];
-      own.pop_back();
-      if (own.empty()) parts.watches.erase(std::this_thread::get_id());
-    }
-    WatchdogScope(const WatchdogScope&) = delete;
-    WatchdogScope& operator=(const WatchdogScope&) = delete;
-    Parts& parts;
-  };
-  bool command_keeps_going() {
-    Watchdog* watchdog = nullptr;
-    {
-      const std::scoped_lock lock(mutex);
-      const auto own = watches.find(std::this_thread::get_id());
-      if (own != watches.end()) watchdog = own->second.back();
-    }
-    return watchdog == nullptr || watchdog->should_continue();
-  }
 
   AgentRunnerParts given;
   std::shared_ptr<UsedLines> used;
@@ -104,18 +78,13 @@ struct AgentRunner::Parts {
   Redactor redactor;
   std::mutex mutex;
   std::optional<engine::Sandbox> found;
-  std::map<std::thread::id, std::vector<Watchdog*>> watches;
 };
 
 AgentRunner::AgentRunner(AgentRunnerParts parts) : parts_(std::make_unique<Parts>(std::move(parts))) {
-  Parts& own = *parts_;
-  own.given.home.commands().watch([&own] { return own.command_keeps_going(); });
-  own.given.home.commands().hide(own.given.secret_files);
+  parts_->given.home.commands().hide(parts_->given.secret_files);
 }
 
-AgentRunner::~AgentRunner() {
-  parts_->given.home.commands().watch({});
-}
+AgentRunner::~AgentRunner() = default;
 
 const std::vector<std::string>& AgentRunner::secrets() const {
   return parts_->secrets;
@@ -188,7 +157,6 @@ WorkResult AgentRunner::Parts::run_session(AgentRunner& runner, const Assignment
   }
   const WorkLimits limits = with_defaults(assignment.limits);
   Watchdog watchdog(log, given.seams.clock, limits, transcript.worked_ms(), assignment.should_continue);
-  const WatchdogScope watchdog_scope(*this, watchdog);
   WorkContext work_context{given,   assignment, limits,      log, watchdog, redactor,
                            secrets, runner,     on_progress, {},  totals};
   work_context.left = [&] {
@@ -201,12 +169,9 @@ WorkResult AgentRunner::Parts::run_session(AgentRunner& runner, const Assignment
     return left;
   };
   if (settings.provider == ModelSettings::Provider::kCommand) {
-    const auto watch = [this, &watchdog]() -> std::shared_ptr<void> {
-      return std::make_shared<WatchdogScope>(*this, watchdog);
-    };
     SeenFiles seen;
     const WorkTreeAccess place = place_for(assignment, seen);
-    return run_agent_program({work_context, transcript, settings, used, sandbox(), place, watch});
+    return run_agent_program({work_context, transcript, settings, used, sandbox(), place});
   }
   work_context.has_child = [&transcript](const std::string& session) { return transcript.has_child(session); };
   const auto program = given.home.sessions().program(summary->hash);

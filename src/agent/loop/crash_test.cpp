@@ -199,5 +199,38 @@ TEST(Crash, ATamperedLogIsRejected) {
   EXPECT_EQ(place.work(session).state, EndState::kInternalError);
 }
 
+TEST(Crash, ALogWithAMemberOfTheWrongKindIsRefused) {
+  LoopFixture place;
+  place.add_workflow("two-steps", kTwoSteps);
+  place.script(complete_line("The first thing is done."));
+  const std::string session = place.start("two-steps");
+  ASSERT_EQ(place.work(session).state, EndState::kModelFailed);
+  place.append(session, "steered", Value::object({{"text", 1}}));
+  EXPECT_THAT(place.work(session).reason, HasSubstr(R"((steered) of an agent's log is damaged: "text" is not a text)"));
+}
+
+TEST(Crash, ALogWithAnEventOfANewerVersionIsRefused) {
+  LoopFixture place;
+  place.add_workflow("two-steps", kTwoSteps);
+  place.script(complete_line("The first thing is done."));
+  const std::string session = place.start("two-steps");
+  ASSERT_EQ(place.work(session).state, EndState::kModelFailed);
+  const auto head = [&] {
+    return place.home->home().store().read(
+        [&](store::Snapshot& snapshot) { return snapshot.head(agent_stream(session)); });
+  };
+  place.append(session, "something_new", Value::object());
+  const std::int64_t before = head()->seq;
+  const auto events = AgentLog(place.home->home().store(), place.clock, session).read();
+  ASSERT_FALSE(events);
+  EXPECT_EQ(events.error().code, ErrorCode::kUnsupported);
+  const std::string why = R"(has the unknown type "something_new" and was written by a newer version of Signalbox)";
+  EXPECT_THAT(events.error().message, testing::HasSubstr(why));
+  const WorkResult ended = place.work(session);
+  EXPECT_EQ(ended.state, EndState::kInternalError);
+  EXPECT_THAT(ended.reason, testing::HasSubstr(why));
+  EXPECT_EQ(head()->seq, before);
+}
+
 }  // namespace
 }  // namespace sb::agent

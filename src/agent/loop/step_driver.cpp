@@ -27,6 +27,7 @@ StepOutcome broke(std::string reason) {
 SessionResult<SessionResponse> continue_session(WorkContext& work_context, const std::string& token,
                                                 const engine::Submission& submission, bool delivers) {
   engine::ContinueRequest continuing{.token = token, .submission = submission};
+  continuing.should_continue = [&work_context] { return work_context.watchdog.should_continue(); };
   if (delivers) continuing.intent = engine::ContinueRequest::Intent::kAdvance;
   for (int tried = 1;; ++tried) {
     auto answer = work_context.parts.home.sessions().continue_session(continuing);

@@ -15,7 +15,7 @@
 #include "agent/loop/agent_log.hpp"
 #include "agent/loop/agent_runner.hpp"
 #include "base/document/document.hpp"
-#include "base/fakes.hpp"
+#include "base/testing/fakes.hpp"
 #include "engine/session/prepare.hpp"
 #include "engine/session/session_home.hpp"
 #include "net/http_client.hpp"

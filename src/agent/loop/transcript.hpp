@@ -16,6 +16,7 @@
 #include "agent/loop/worker.hpp"
 #include "agent/model/model.hpp"
 #include "agent/tools/tool.hpp"
+#include "base/document/stored_reader.hpp"
 
 namespace sb::agent {
 
@@ -80,9 +81,10 @@ class Transcript {
  private:
   std::vector<Message> conversation() const;
   void restart(std::string text);
-  Status turn(const Value& payload, const Blob& blob);
-  Status tool_ended(const Value& payload, const Blob& blob);
-  void count_repeats(const TurnCall& call, const Value& payload);
+  Status follow(const LoggedEvent& event, StoredReader& stored, const Blob& blob);
+  Status turn(StoredReader& stored, const Blob& blob);
+  Status tool_ended(StoredReader& stored, const Blob& blob);
+  void count_repeats(const TurnCall& call, std::string_view result);
   void retried();
 
   std::int64_t seq_ = 0;

@@ -5,7 +5,7 @@
 #include <deque>
 
 #include "agent/model/retry.hpp"
-#include "base/fakes.hpp"
+#include "base/testing/fakes.hpp"
 
 namespace sb::agent {
 namespace {

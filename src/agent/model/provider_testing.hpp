@@ -10,7 +10,7 @@
 
 #include "agent/model/provider.hpp"
 #include "base/document/document.hpp"
-#include "base/fakes.hpp"
+#include "base/testing/fakes.hpp"
 #include "net/raw_server.hpp"
 #include "store/sqlite/sqlite_place.hpp"
 

@@ -6,7 +6,7 @@
 
 #include "agent/model/script_lines.hpp"
 #include "base/document/document.hpp"
-#include "base/fakes.hpp"
+#include "base/testing/fakes.hpp"
 #include "store/sqlite/sqlite_place.hpp"
 
 namespace sb::agent {

@@ -27,8 +27,6 @@ struct CommandParts {
   std::shared_ptr<UsedLines> used;
   const engine::Sandbox& sandbox;
   const WorkTreeAccess& place;  // limits its own tools
-  // Held by a thread that advances the session: commands of its steps end with the work.
-  std::function<std::shared_ptr<void>()> watchdog_scope;
 };
 
 WorkResult run_agent_program(const CommandParts& parts);

@@ -197,7 +197,6 @@ ToolResult ProgramSession::end_call(const ToolCall& call, SessionToolResult done
 ToolResult ProgramSession::call(const ToolCall& made, const ToolRun&) {
   const CountedCall running(calls_running_);
   const std::scoped_lock calling(call_mutex_);
-  const auto watchdog_scope = parts_.watchdog_scope ? parts_.watchdog_scope() : nullptr;
   ToolCall call = made;
   const ToolDeclaration* declared = tools_.find(call.name);
   if (declared == nullptr) return {.text = fmt::format("Unknown tool {}.", call.name), .is_error = true};

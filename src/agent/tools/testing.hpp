@@ -11,7 +11,7 @@
 
 #include "agent/tools/work_tools.hpp"
 #include "base/document/document.hpp"
-#include "base/fakes.hpp"
+#include "base/testing/fakes.hpp"
 
 namespace sb::agent {
 

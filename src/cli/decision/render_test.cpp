@@ -6,7 +6,7 @@
 #include <filesystem>
 
 #include "base/document/document.hpp"
-#include "base/fakes.hpp"
+#include "base/testing/fakes.hpp"
 #include "cli/command.hpp"
 #include "inbox/home.hpp"
 

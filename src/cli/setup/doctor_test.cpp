@@ -9,7 +9,7 @@
 
 #include <thread>
 
-#include "base/fakes.hpp"
+#include "base/testing/fakes.hpp"
 #include "cli/server/local_server.hpp"
 #include "cli/setup/disk_facts.hpp"
 

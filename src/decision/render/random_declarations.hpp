@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "base/fakes.hpp"
+#include "base/testing/fakes.hpp"
 #include "base/text/unicode.hpp"
 #include "decision/declaration/declaration.hpp"
 

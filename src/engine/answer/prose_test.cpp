@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "base/fakes.hpp"
 #include "base/limits.hpp"
+#include "base/testing/fakes.hpp"
 #include "engine/answer/answer.hpp"
 #include "workflow/catalog/catalog.hpp"
 #include "workflow/compile/prompt_text.hpp"

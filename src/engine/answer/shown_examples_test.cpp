@@ -5,7 +5,7 @@
 
 #include <cstdlib>
 
-#include "base/fakes.hpp"
+#include "base/testing/fakes.hpp"
 #include "engine/advance/advance.hpp"
 #include "engine/answer/answer.hpp"
 #include "engine/testing/testing.hpp"

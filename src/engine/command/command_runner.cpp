@@ -99,7 +99,8 @@ const Sandbox& SandboxedCommandRunner::sandbox() {
 }
 
 CommandRun SandboxedCommandRunner::run(const std::string& command, const std::string& workspace,
-                                       std::span<const workflow::Origin> origins) {
+                                       std::span<const workflow::Origin> origins,
+                                       const std::function<bool()>& should_continue) {
   CommandRun run;
   run.command = command;
   if (command.find('\0') != std::string::npos) {
@@ -122,7 +123,7 @@ CommandRun SandboxedCommandRunner::run(const std::string& command, const std::st
                 .merge_stderr = true,
                 .keep_tail = true,
                 .kill_descendants = true,
-                .should_continue = should_continue_};
+                .should_continue = should_continue};
   if (sandbox().works()) {
     words.argv = sandbox_arguments(sandbox(), seams_.files, *folder,
                                    hidden_paths(seams_.files, seams_.environment, homes_, secret_files_));

@@ -25,8 +25,9 @@ class CommandRunner {
   virtual ~CommandRunner() = default;
   // Never fails: if a command may not run, `not_run_reason` says why.
   // `origins`: every file that the session's workflow was made from and that must be trusted.
+  // `should_continue` is called about once a second while the command runs; false ends it. May be empty.
   virtual CommandRun run(const std::string& command, const std::string& workspace,
-                         std::span<const workflow::Origin> origins) = 0;
+                         std::span<const workflow::Origin> origins, const std::function<bool()>& should_continue) = 0;
 };
 
 struct CommandLimits {
@@ -43,10 +44,8 @@ class SandboxedCommandRunner final : public CommandRunner {
   SandboxedCommandRunner(const Seams& seams, const HomeDirectories& homes, const inbox::Operators& operators,
                          CommandLimits limits = {})
       : seams_(seams), homes_(homes), operators_(operators), limits_(limits) {}
-  CommandRun run(const std::string& command, const std::string& workspace,
-                 std::span<const workflow::Origin> origins) override;
-  // Called about once a second while a command runs; false ends it.
-  void watch(std::function<bool()> should_continue) { should_continue_ = std::move(should_continue); }
+  CommandRun run(const std::string& command, const std::string& workspace, std::span<const workflow::Origin> origins,
+                 const std::function<bool()>& should_continue) override;
   // Hidden from later commands, in addition to what is always hidden.
   void hide(std::vector<std::string> secret_files) { secret_files_ = std::move(secret_files); }
 
@@ -60,7 +59,6 @@ class SandboxedCommandRunner final : public CommandRunner {
   const inbox::Operators& operators_;
   CommandLimits limits_;
   std::optional<Sandbox> sandbox_;
-  std::function<bool()> should_continue_;
   std::vector<std::string> secret_files_;
 };
 

@@ -13,7 +13,7 @@
 #include <thread>
 
 #include "base/crypto.hpp"
-#include "base/fakes.hpp"
+#include "base/testing/fakes.hpp"
 #include "base/text/unicode.hpp"
 #include "inbox/operators/trust.hpp"
 
@@ -79,7 +79,7 @@ class Place {
   }
   ~Place() { std::filesystem::remove_all(directory); }
 
-  CommandRun run(const std::string& command) { return commands->run(command, workspace, {}); }
+  CommandRun run(const std::string& command) { return commands->run(command, workspace, {}, {}); }
   void write(const std::string& name, std::string_view text) {
     std::filesystem::create_directories(std::filesystem::path(directory + "/" + name).parent_path());
     std::ofstream(directory + "/" + name) << text;
@@ -298,13 +298,14 @@ TEST(CommandRunner, ABrokenSandboxIsReportedWithItsReason) {
   ASSERT_TRUE(files.make_directories("/work"));
   const Seams seams{files, place.clock, place.random, process, place.environment, place.streams};
   SandboxedCommandRunner commands(seams, place.homes, place.operators);
-  EXPECT_EQ(commands.run("true", "/work", {}).sandbox, "none: bwrap: No permissions to create new namespace");
+  EXPECT_EQ(commands.run("true", "/work", {}, {}).sandbox, "none: bwrap: No permissions to create new namespace");
 }
 
 TEST(CommandRunner, AMissingWorkspaceIsReported) {
   Place place;
-  EXPECT_THAT(place.commands->run("true", place.directory + "/gone", {}).not_run_reason, HasSubstr("is not a folder"));
-  EXPECT_THAT(place.commands->run(std::string("a\0b", 3), place.workspace, {}).not_run_reason, HasSubstr("NUL"));
+  EXPECT_THAT(place.commands->run("true", place.directory + "/gone", {}, {}).not_run_reason,
+              HasSubstr("is not a folder"));
+  EXPECT_THAT(place.commands->run(std::string("a\0b", 3), place.workspace, {}, {}).not_run_reason, HasSubstr("NUL"));
 }
 
 // A project with a workflow file, with its origin as the catalog reports it.
@@ -321,7 +322,7 @@ class Project : public testing::Test {
     inbox::TrustedFolders folders(place_.files, place_.homes, place_.operators);
     ASSERT_TRUE(folders.trust(place_.workspace, policy->hash, 1, std::nullopt));
   }
-  CommandRun run() { return place_.commands->run("echo ran > ran; echo ran", place_.workspace, {&origin_, 1}); }
+  CommandRun run() { return place_.commands->run("echo ran > ran; echo ran", place_.workspace, {&origin_, 1}, {}); }
 
   static constexpr const char* kText = "id: a\n";
   Place place_;

@@ -1,12 +1,12 @@
 #include <fmt/format.h>
 
 #include "base/assert.hpp"
+#include "base/document/stored_reader.hpp"
 #include "base/limits.hpp"
 #include "base/text/printable.hpp"
 #include "base/text/unicode.hpp"
 #include "engine/advance/blockers.hpp"
 #include "engine/session/parts.hpp"
-#include "engine/state/stored_object.hpp"
 
 namespace sb::engine {
 namespace {

@@ -3,7 +3,7 @@
 
 #include "engine/testing/store_processes.hpp"
 #include "engine/upkeep/upkeep.hpp"
-#include "store/sqlite/fault_vfs.hpp"
+#include "store/sqlite/testing/fault_vfs.hpp"
 
 namespace sb::engine {
 namespace {

@@ -215,12 +215,41 @@ TEST(Descent, OpenDescendantsOfACompleteSessionAreStoppedWithIt) {
 // A command that does something else while it runs.
 class SlowCommand final : public CommandRunner {
  public:
-  CommandRun run(const std::string& command, const std::string&, std::span<const workflow::Origin>) override {
-    meanwhile();
+  CommandRun run(const std::string& command, const std::string&, std::span<const workflow::Origin>,
+                 const std::function<bool()>& should_continue) override {
+    if (meanwhile) meanwhile();
+    if (should_continue && !should_continue()) return {.command = command, .was_cancelled = true};
     return {.command = command, .exit = 0, .sandbox = "none"};
   }
   std::function<void()> meanwhile;
 };
+
+constexpr const char* kChecked = R"(
+id: checked
+name: Checked
+description: A step with a command.
+version: 1.0.0
+steps:
+  - {id: build, title: Build, prompt: Build it., verification: {command: ./check}}
+)";
+
+TEST(SlowCommands, EndWhenTheCallIsCancelledAndDeliverNothing) {
+  SessionTestHome place;
+  SlowCommand command;
+  Sessions sessions(*place.inbox.store, place.inbox.inbox, place.inbox.clock, place.inbox.random, command);
+  StartRequest start_request = starting_in(place);
+  start_request.bundle = workflow::compiled(kChecked, place.around);
+  const SessionResponse checked = SessionTestHome::expect(sessions.start(start_request));
+  const auto types = place.event_types(checked);
+  ContinueRequest request{.token = SessionTestHome::token_of(checked), .submission = {.notes = "Built."}};
+  request.should_continue = [] { return false; };
+  const auto cancelled = sessions.continue_session(request);
+  ASSERT_FALSE(cancelled);
+  EXPECT_EQ(cancelled.error().error.code, ErrorCode::kUnavailable);
+  EXPECT_EQ(place.event_types(checked), types);
+  request.should_continue = {};
+  EXPECT_TRUE(sessions.continue_session(request));
+}
 
 TEST(SlowCommands, DoNotDelayOtherSessions) {
   SessionTestHome place;
@@ -228,15 +257,7 @@ TEST(SlowCommands, DoNotDelayOtherSessions) {
   Sessions sessions(*place.inbox.store, place.inbox.inbox, place.inbox.clock, place.inbox.random, command);
   StartRequest start_request = starting_in(place);
   const SessionResponse other = SessionTestHome::expect(sessions.start(start_request));
-  start_request.bundle = workflow::compiled(R"(
-id: checked
-name: Checked
-description: A step with a command.
-version: 1.0.0
-steps:
-  - {id: build, title: Build, prompt: Build it., verification: {command: ./check}}
-)",
-                                            place.around);
+  start_request.bundle = workflow::compiled(kChecked, place.around);
   const SessionResponse checked = SessionTestHome::expect(sessions.start(start_request));
   std::future<SessionResult<SessionResponse>> moved;
   bool is_held_up = true;

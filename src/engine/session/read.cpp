@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
+#include "base/document/stored_reader.hpp"
 #include "base/limits.hpp"
 #include "engine/recall/recall.hpp"
 #include "engine/session/parts.hpp"
-#include "engine/state/stored_object.hpp"
 #include "workflow/compile/prompt_text.hpp"
 
 namespace sb::engine {

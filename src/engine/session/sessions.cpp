@@ -49,7 +49,6 @@ std::string_view code_for(const Error& error) {
   switch (error.code) {
     case ErrorCode::kInvalid:
     case ErrorCode::kLimit:
-    case ErrorCode::kUnsupported:
       return "VALIDATION_ERROR";
     case ErrorCode::kNotFound:
       return "NOT_FOUND";
@@ -59,6 +58,7 @@ std::string_view code_for(const Error& error) {
     case ErrorCode::kUnavailable:
       return "TOKEN_SESSION_LOCKED";
     case ErrorCode::kCorrupt:
+    case ErrorCode::kUnsupported:
       return "SESSION_NOT_HEALTHY";
     case ErrorCode::kIo:
     case ErrorCode::kInternal:
@@ -137,7 +137,7 @@ SessionResult<SessionResponse> Sessions::continue_session(const ContinueRequest&
     if (due) {
       // Other sessions do not wait for it either.
       lock.unlock();
-      submission.command = parts_->commands.run(due->command, due->workspace, due->origins);
+      submission.command = parts_->commands.run(due->command, due->workspace, due->origins, request.should_continue);
       lock.lock();
     }
     if (submission.command && submission.command->was_cancelled) {
@@ -172,6 +172,7 @@ SessionResult<SessionResponse> Sessions::rehydrate(std::string_view text) {
                                                   {},
                                                   false});
       }
+      SB_TRY(check_newest_event(snapshot, token.session));
       return show(snapshot, *summary, *node);
     });
   }());
@@ -239,6 +240,7 @@ Result<Summary> Sessions::summary(std::string_view session) {
       return fail(ErrorCode::kNotFound, fmt::format("no such session: {}", quote_json(session)),
                   "List sessions: signalbox session list");
     }
+    SB_TRY(check_newest_event(snapshot, session));
     return std::move(*found);
   });
 }

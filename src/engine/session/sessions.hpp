@@ -17,6 +17,7 @@
 // Thread safety: that of the given Store.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -70,6 +71,9 @@ struct ContinueRequest {
   // Refused without any change if it may not be relayed, is not for the open decision this session waits for, or does
   // not fit it. A token whose attempt has ended repeats its answer without looking at this.
   std::optional<RelayedAnswer> answer = {};
+  // Called about once a second while a command of the step runs: false ends the command, and nothing is delivered. May
+  // be empty.
+  std::function<bool()> should_continue = {};
 };
 
 // An error an agent can act on, with the format's code: TOKEN_MANGLED_…, NOT_FOUND, PRECONDITION_FAILED, …

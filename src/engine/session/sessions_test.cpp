@@ -469,6 +469,27 @@ steps:
   EXPECT_TRUE(place.sessions->start(start_request));
 }
 
+TEST(Sessions, AnEventOfANewerVersionIsRefused) {
+  SessionTestHome place;
+  const SessionResponse first = place.start(kThree);
+  const std::string id = SessionTestHome::session(first);
+  ASSERT_TRUE(place.inbox.append(session_stream(id), "something_new"));
+  const auto types = place.event_types(first);
+  const auto summary = place.sessions->summary(id);
+  ASSERT_FALSE(summary);
+  EXPECT_EQ(summary.error().code, ErrorCode::kUnsupported);
+  const std::string why = R"(has the unknown type "something_new" and was written by a newer version of Signalbox)";
+  EXPECT_THAT(summary.error().message, HasSubstr(why));
+  const std::string token = SessionTestHome::token_of(first);
+  for (const auto& answer : {place.sessions->rehydrate(token), place.sessions->continue_session({.token = token})}) {
+    ASSERT_FALSE(answer);
+    EXPECT_EQ(answer.error().code, "SESSION_NOT_HEALTHY");
+    EXPECT_EQ(answer.error().error.code, ErrorCode::kUnsupported);
+    EXPECT_THAT(answer.error().error.message, HasSubstr(why));
+  }
+  EXPECT_EQ(place.event_types(first), types);
+}
+
 TEST(Pain1, StandingGuidanceReachesTheAgentAtStartAndResume) {
   SessionTestHome place;
   const SessionResponse first = place.start(R"(

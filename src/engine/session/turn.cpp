@@ -4,8 +4,8 @@
 
 #include "base/assert.hpp"
 #include "base/document/document.hpp"
+#include "base/document/stored_reader.hpp"
 #include "base/text/unicode.hpp"
-#include "engine/state/stored_object.hpp"
 
 namespace sb::engine {
 
@@ -19,6 +19,7 @@ Result<SessionUpdate> SessionUpdate::of(store::Transaction& transaction, std::st
   update.state_.summary = std::move(*summary);
   update.head_ = SB_TRY(transaction.head(session_stream(session)));
   if (update.head_.seq != update.state_.summary.events) {
+    SB_TRY(check_newest_event(transaction, session));
     return fail(ErrorCode::kCorrupt,
                 fmt::format("session {} has {} events but its row says {}", session, update.head_.seq,
                             update.state_.summary.events),
@@ -80,6 +81,14 @@ Status SessionUpdate::finish() {
   for (const auto& [number, node] : state_.nodes) SB_TRY(write_node(*transaction_, session_, node));
   for (const auto& [key, attempt] : state_.attempts) SB_TRY(write_attempt(*transaction_, session_, attempt));
   return write_summary(*transaction_, state_.summary);
+}
+
+Status check_newest_event(store::Snapshot& snapshot, std::string_view session) {
+  const store::Head head = SB_TRY(snapshot.head(session_stream(session)));
+  for (const store::Event& event : SB_TRY(snapshot.events(session_stream(session), head.seq, 1))) {
+    if (!is_known_event(event.type)) return unknown_event(event.stream, event.seq, event.type);
+  }
+  return {};
 }
 
 Result<Value> read_event(store::Snapshot& snapshot, std::string_view session, std::int64_t seq, std::string_view type) {

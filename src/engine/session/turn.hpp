@@ -52,6 +52,9 @@ class SessionUpdate {
   std::pair<NodeNo, OpenStepFacts> facts_;
 };
 
+// kUnsupported if a newer version wrote the newest event. Whatever is read from rows calls it, because rows do not say.
+Status check_newest_event(store::Snapshot& snapshot, std::string_view session);
+
 // An event of a session by its number, with its chain checked. kCorrupt if it is missing or of another type.
 Result<Value> read_event(store::Snapshot& snapshot, std::string_view session, std::int64_t seq, std::string_view type);
 

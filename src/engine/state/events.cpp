@@ -12,6 +12,10 @@ std::string session_stream(std::string_view session) {
   return fmt::format("session/{}", session);
 }
 
+bool is_known_event(std::string_view type) {
+  return SessionFold::is_known(type);
+}
+
 Event node_opened(const Node& node) {
   Value row = to_value(node);
   Value payload = Value::object({{"node", node.number}, {"parent", node.parent}, {"attempt", node.parent_attempt}});

@@ -51,6 +51,7 @@ struct Event {
 };
 
 std::string session_stream(std::string_view session);
+bool is_known_event(std::string_view type);
 
 // The event that opens this node; `apply` makes the node from it.
 Event node_opened(const Node& node);
@@ -68,7 +69,7 @@ struct SessionState {
 // use `apply`, so they cannot differ. The live path passes a state with only the summary, the node and the row of its
 // open attempt, if any.
 //
-// kCorrupt if the event does not fit the previous state.
+// kCorrupt if the event does not fit the previous state, kUnsupported if its type is unknown.
 Status apply(SessionState& state, const Event& event, std::int64_t seq, TimestampMs at);
 
 Result<SessionState> replay(std::span<const store::Event> events);

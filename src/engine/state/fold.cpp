@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/document/stored_reader.hpp"
 #include "base/limits.hpp"
 
 namespace sb::engine {
@@ -95,7 +96,7 @@ SessionFold::Handler SessionFold::handler_of(std::string_view type) {
 
 Status SessionFold::run() {
   const Handler handler = handler_of(event_.type);
-  if (handler == nullptr) return mismatch("is of an unknown type");
+  if (handler == nullptr) return unknown_event(session_stream(state_.summary.id), seq_, event_.type);
   if (seq_ != state_.summary.events + 1) return mismatch("is out of order");
   if ((seq_ == 1) != (event_.type == "session_started")) return mismatch("cannot be the first event");
   SB_TRY((this->*handler)());
@@ -110,7 +111,7 @@ std::unexpected<Error> SessionFold::mismatch(std::string_view why) const {
 }
 
 Status SessionFold::session_started() {
-  if (payload_.integer("v", 1) != 1) return fail(ErrorCode::kUnsupported, "the session was written by a newer version");
+  if (payload_.integer("v", 1) != 1) return newer_version("the session");
   Summary summary;
   summary.id = payload_.string("session");
   summary.workflow_id = payload_.string("workflow");

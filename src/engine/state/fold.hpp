@@ -6,8 +6,8 @@
 #include <string>
 #include <string_view>
 
+#include "base/document/stored_reader.hpp"
 #include "engine/state/events.hpp"
-#include "engine/state/stored_object.hpp"
 
 namespace sb::engine {
 
@@ -15,6 +15,7 @@ class SessionFold {
  public:
   SessionFold(SessionState& state, const Event& event, std::int64_t seq, TimestampMs at);
   Status run();
+  static bool is_known(std::string_view type) { return handler_of(type) != nullptr; }
 
  private:
   using Handler = Status (SessionFold::*)();

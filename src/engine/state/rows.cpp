@@ -6,7 +6,7 @@
 
 #include "base/crypto.hpp"
 #include "base/document/document.hpp"
-#include "engine/state/stored_object.hpp"
+#include "base/document/stored_reader.hpp"
 
 namespace sb::engine {
 namespace {

@@ -3,8 +3,8 @@
 
 #include <cstdlib>
 
-#include "base/fakes.hpp"
 #include "base/files.hpp"
+#include "base/testing/fakes.hpp"
 #include "engine/testing/lifecycles.hpp"
 #include "engine/testing/walk_workflow.hpp"
 #include "workflow/catalog/catalog.hpp"

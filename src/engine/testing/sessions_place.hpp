@@ -16,7 +16,8 @@ namespace sb::engine {
 
 class ScriptedCommands final : public CommandRunner {
  public:
-  CommandRun run(const std::string& command, const std::string&, std::span<const workflow::Origin>) override {
+  CommandRun run(const std::string& command, const std::string&, std::span<const workflow::Origin>,
+                 const std::function<bool()>&) override {
     ran.push_back(command);
     CommandRun result = next;
     result.command = command;

@@ -6,7 +6,7 @@
 #include <memory>
 #include <string>
 
-#include "base/fakes.hpp"
+#include "base/testing/fakes.hpp"
 #include "engine/testing/sessions_place.hpp"
 #include "store/sqlite/sqlite_place.hpp"
 

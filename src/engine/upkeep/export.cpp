@@ -1,8 +1,8 @@
 #include <fmt/format.h>
 
 #include "base/document/document.hpp"
+#include "base/document/stored_reader.hpp"
 #include "engine/state/blob_refs.hpp"
-#include "engine/state/stored_object.hpp"
 #include "engine/upkeep/upkeep.hpp"
 
 namespace sb::engine {

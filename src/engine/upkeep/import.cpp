@@ -4,10 +4,10 @@
 #include <map>
 
 #include "base/document/document.hpp"
+#include "base/document/stored_reader.hpp"
 #include "base/limits.hpp"
 #include "engine/state/blob_refs.hpp"
 #include "engine/state/rows.hpp"
-#include "engine/state/stored_object.hpp"
 #include "engine/state/token.hpp"
 #include "engine/upkeep/upkeep.hpp"
 #include "store/chain.hpp"

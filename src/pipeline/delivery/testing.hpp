@@ -9,7 +9,7 @@
 #include <fstream>
 #include <string>
 
-#include "base/fakes.hpp"
+#include "base/testing/fakes.hpp"
 #include "pipeline/delivery/delivery.hpp"
 #include "pipeline/forge/local_forge.hpp"
 

@@ -15,13 +15,13 @@
 //                  result: PhaseResult; state: agent::EndState
 //   phase_reopened {phase, round, attempt, session, by, retried}
 //                  a person retried its session after it had ended; retried: the event of the agent's log that says so
-//   delivered      {step, round, passed, findings, facts, already_existed, [policy]}
+//   delivered      {step, round, passed, findings, facts, was_there, [policy]}
 //                  policy: {on_partial, fix_rounds}, the policy it was judged by; later settings do not change that
 //   asked          {question, decision, packet}           question: ui, merge, escalation, ticket_changed, session
 //   decided        {question, decision, choice, by, [remark]}    choice in brackets: how it ended unanswered
 //   escalated      {phase, round, reason}
 //   parked         {until, reason, [told]};   woken {}     told: the server named that time
-//   stop_requested     {by, reason};      resumed {by, pid}
+//   stop_asked     {by, reason};      resumed {by, pid}
 //   settings_changed {hash, was};     workflow_changed {workflow, hash, was}
 //   pitch_archived {path, to}
 //   halted         {reason}                               the driving process could not continue; ended by `resumed`
@@ -145,7 +145,7 @@ struct RunState {
 
   Value to_value() const;  // PipelineRunContext
 };
-// kCorrupt for events that are not a valid run.
+// kCorrupt for events that are not a valid run, kUnsupported for an event type that is not in the list above.
 Result<RunState> fold_run(const std::vector<RunEvent>& events);
 
 std::string run_stream(std::string_view run);

@@ -128,11 +128,27 @@ TEST(RunFold, RejectsEventsThatAreNotARun) {
   EXPECT_FALSE(fold_run({{1, 0, "opened", Value("text")}}));
 }
 
-TEST(RunFold, IgnoresUnknownEventTypes) {
-  const auto state =
-      fold_run({{1, 0, "opened", Value::object({{"v", 1}, {"run", "r-1"}})}, {2, 0, "something_new", Value::object()}});
-  ASSERT_TRUE(state);
-  EXPECT_EQ(state->events, 2);
+TEST(RunFold, NamesTheEventAndTheMemberThatIsDamaged) {
+  const auto state = fold_run({{1, 0, "opened", Value::object({{"v", 1}, {"run", "r-1"}})},
+                               {2, 0, "parked", Value::object({{"until", "soon"}})}});
+  ASSERT_FALSE(state);
+  EXPECT_EQ(state.error().code, ErrorCode::kCorrupt);
+  EXPECT_EQ(state.error().message, R"(event 2 (parked) of the run is damaged: "until" is not a whole number)");
+}
+
+TEST_F(RunLogTest, RefusesEventsOfANewerVersion) {
+  ASSERT_TRUE(log().append("r-1", 0, "opened", opened("r-1")));
+  EXPECT_EQ(log().append("r-1", 1, "something_new", Value::object()).error().code, ErrorCode::kUnsupported);
+  ASSERT_TRUE(place_.append("run/r-1", "something_new"));
+  const auto state = log().state("r-1");
+  ASSERT_FALSE(state);
+  EXPECT_EQ(state.error().code, ErrorCode::kUnsupported);
+  EXPECT_EQ(state.error().to_string(),
+            R"(event 2 of run/r-1 has the unknown type "something_new" and was written by a newer version of )"
+            "Signalbox. Use that version.");
+  const auto stopped = log().append_at_head("r-1", "stop_asked", Value::object({{"by", "kim"}}));
+  EXPECT_EQ(stopped.error().code, ErrorCode::kUnsupported);
+  EXPECT_EQ(log().read("r-1")->size(), 2u);
 }
 
 TEST(RunState, PrintsTheWholeRun) {

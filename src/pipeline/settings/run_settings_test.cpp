@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "agent/limits.hpp"
-#include "base/fakes.hpp"
+#include "base/testing/fakes.hpp"
 #include "inbox/config.hpp"
 #include "inbox/operators/trust.hpp"
 #include "pipeline/limits.hpp"

@@ -6,8 +6,8 @@
 
 #include <cstdlib>
 
-#include "base/fakes.hpp"
 #include "base/limits.hpp"
+#include "base/testing/fakes.hpp"
 #include "workflow/catalog/check_files.hpp"
 #include "workflow/catalog/source_file.hpp"
 #include "workflow/catalog/surroundings.hpp"

@@ -7,8 +7,8 @@
 
 #include <cstdlib>
 
-#include "base/fakes.hpp"
 #include "base/limits.hpp"
+#include "base/testing/fakes.hpp"
 #include "workflow/catalog/catalog.hpp"
 #include "workflow/testing.hpp"
 

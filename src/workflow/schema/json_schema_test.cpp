@@ -7,8 +7,8 @@
 #include <thread>
 
 #include "base/document/document.hpp"
-#include "base/fakes.hpp"
 #include "base/limits.hpp"
+#include "base/testing/fakes.hpp"
 #include "workflow/schema/mismatches.hpp"
 
 namespace sb::workflow {
