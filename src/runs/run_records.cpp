@@ -178,7 +178,7 @@ Status check_programs(const RunRecords& source, const agent::AgentSettings& sett
     const Value kept = SB_TRY(parse_json(bytes, {.bytes = limits::kStoreValueBytes}));
     const auto model =
         settings.model_for(record.bundle.string_at("role").value_or(""), kept.string_at("tier").value_or(""));
-    if (!model || (*model)->provider != agent::ModelSettings::Provider::kCommand) continue;
+    if (!model || !(*model)->is_program()) continue;
     return fail(ErrorCode::kUnsupported,
                 fmt::format("the agent program {} worked the phase {}, and a program cannot be played again: what it "
                             "asks its model has ids and times in it, so that it never asks the same twice",

@@ -11,7 +11,7 @@
 #include "agent/loop/agent_loop.hpp"
 #include "agent/loop/transcript.hpp"
 #include "agent/loop/work_context.hpp"
-#include "agent/model/provider.hpp"
+#include "agent/model/make_model.hpp"
 #include "agent/programs/command_agent.hpp"
 #include "agent/secrets/secret_value.hpp"
 #include "agent/tools/work_tools.hpp"
@@ -140,7 +140,7 @@ Result<std::reference_wrapper<const ModelSettings>> AgentRunner::Parts::model_fo
   const auto tier = program.step(step).model_tier;
   if (!tier) return std::cref(usual);
   const ModelSettings* own = SB_TRY(given.settings.model_for(assignment.role, workflow::to_string(*tier)));
-  return std::cref(own->provider == ModelSettings::Provider::kCommand ? usual : *own);
+  return std::cref(own->is_program() ? usual : *own);
 }
 
 WorkTreeAccess AgentRunner::Parts::place_for(const Assignment& assignment, SeenFiles& seen) {
@@ -200,7 +200,7 @@ WorkResult AgentRunner::Parts::run_session(AgentRunner& runner, const Assignment
       left.micro_cents = std::max<std::int64_t>(limits.micro_cents - transcript.spent_micro_cents(), 1);
     return left;
   };
-  if (settings.provider == ModelSettings::Provider::kCommand) {
+  if (settings.is_program()) {
     const auto watch = [this, &watchdog]() -> std::shared_ptr<void> {
       return std::make_shared<WatchdogScope>(*this, watchdog);
     };
