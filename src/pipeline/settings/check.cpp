@@ -11,7 +11,7 @@
 #include "agent/programs/command_agent.hpp"
 #include "agent/programs/recipe.hpp"
 #include "agent/secrets/secret_value.hpp"
-#include "pipeline/forge/make_forge.hpp"
+#include "pipeline/forge/forge.hpp"
 #include "pipeline/git/git.hpp"
 #include "workflow/catalog/catalog.hpp"
 
@@ -223,7 +223,7 @@ void check_forge(const Seams& seams, const RunSettings& settings, const std::str
                  SettingsReport& report) {
   check_secret(seams, settings, settings.forge.token, "/forge/token", true, report);
   const auto http = net::make_http_client();
-  if (const auto forge = make_forge(seams, *http, settings.forge, workspace); !forge) {
+  if (const auto forge = make_forge({seams, *http, settings.forge, workspace}); !forge) {
     report.faults.push_back(placed(forge.error(), settings, "/forge"));
   }
   const auto repository = inspect_repository(seams, workspace);

@@ -86,7 +86,7 @@ agent::ContextSpec context_spec_from(const Value& value) {
 
 void read_delivery(const Value& value, RunSettings& settings) {
   const Value& forge = value["forge"];
-  settings.forge = {.kind = text_at(forge, "kind"),
+  settings.forge = {.kind = forge_kind_named(text_at(forge, "kind")),
                     .repository = text_at(forge, "repository"),
                     .url = text_at(forge, "url"),
                     .token = text_at(forge, "token"),
