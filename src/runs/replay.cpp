@@ -26,7 +26,7 @@ pipeline::RunSettings offline(const Recording& recording, const Scratch& scratch
     if (recording.state.newest(phase) == nullptr) workflow = pipeline::bundled_phases().at(phase);
   }
   for (auto& [name, model] : settings.agents.models) {
-    model.provider = agent::ModelSettings::Provider::kScripted;
+    model.provider = agent::provider_named("scripted");
     model.script = join_path(scratch.home(), "none.jsonl");
     model.key.clear();
   }

@@ -5,7 +5,7 @@
 #include "agent/secrets/secret_value.hpp"
 #include "host/loopback_host.hpp"
 #include "pipeline/forge/cassette_forge.hpp"
-#include "pipeline/forge/make_forge.hpp"
+#include "pipeline/forge/forges.hpp"
 #include "pipeline/git/git.hpp"
 #include "pipeline/settings/check.hpp"
 
@@ -82,9 +82,9 @@ Result<std::unique_ptr<pipeline::Forge>> RunEnvironment::make_forge(std::vector<
   };
   const pipeline::ForgeSettings& settings = settings_.forge;
   if (!replayed_.empty()) {
-    return pipeline::make_replaying_forge(settings.kind, settings.kind != "local", std::move(cassette_of));
+    return pipeline::make_replaying_forge(*settings.kind, std::move(cassette_of));
   }
-  return pipeline::make_recording_forge(SB_TRY(pipeline::make_forge(seams_, *http_, settings, workspace_)),
+  return pipeline::make_recording_forge(SB_TRY(pipeline::make_forge({seams_, *http_, settings, workspace_})),
                                         std::move(cassette_of), seams_.clock, std::move(secrets));
 }
 

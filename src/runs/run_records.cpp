@@ -176,7 +176,7 @@ Status check_programs(const RunRecords& source, const agent::AgentSettings& sett
     const Value kept = SB_TRY(parse_json(bytes, {.bytes = limits::kStoreValueBytes}));
     const auto model =
         settings.model_for(record.bundle.string_at("role").value_or(""), kept.string_at("tier").value_or(""));
-    if (!model || (*model)->provider != agent::ModelSettings::Provider::kCommand) continue;
+    if (!model || !(*model)->is_program()) continue;
     return fail(ErrorCode::kUnsupported,
                 fmt::format("the agent program {} worked on the phase {}, and a program cannot be replayed: its "
                             "model requests contain ids and times, so that no two are the same",

@@ -10,7 +10,7 @@
 #include "agent/loop/agent_loop.hpp"
 #include "agent/loop/transcript.hpp"
 #include "agent/loop/work_context.hpp"
-#include "agent/model/provider.hpp"
+#include "agent/model/make_model.hpp"
 #include "agent/programs/command_agent.hpp"
 #include "agent/secrets/secret_value.hpp"
 #include "agent/tools/work_tools.hpp"
@@ -109,7 +109,7 @@ Result<std::reference_wrapper<const ModelSettings>> AgentRunner::Parts::model_fo
   const auto tier = program.step(step).model_tier;
   if (!tier) return std::cref(usual);
   const ModelSettings* own = SB_TRY(given.settings.model_for(assignment.role, workflow::to_string(*tier)));
-  return std::cref(own->provider == ModelSettings::Provider::kCommand ? usual : *own);
+  return std::cref(own->is_program() ? usual : *own);
 }
 
 WorkTreeAccess AgentRunner::Parts::place_for(const Assignment& assignment, SeenFiles& seen) {
@@ -168,7 +168,7 @@ WorkResult AgentRunner::Parts::run_session(AgentRunner& runner, const Assignment
       left.micro_cents = std::max<std::int64_t>(limits.micro_cents - transcript.spent_micro_cents(), 1);
     return left;
   };
-  if (settings.provider == ModelSettings::Provider::kCommand) {
+  if (settings.is_program()) {
     SeenFiles seen;
     const WorkTreeAccess place = place_for(assignment, seen);
     return run_agent_program({work_context, transcript, settings, used, sandbox(), place});

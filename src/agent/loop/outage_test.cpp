@@ -36,7 +36,7 @@ class Outage : public testing::Test {
   void serve(RawServer::Answer answer) {
     server = std::make_unique<RawServer>(std::move(answer));
     ModelSettings& model = place.settings.models["m"];
-    model.provider = ModelSettings::Provider::kAnthropic;
+    model.provider = provider_named("anthropic");
     model.model = "m-1";
     model.url = server->url("");
     model.input_price = 100;

@@ -34,7 +34,7 @@ class LoopFixture {
                                {"HOME", directory + "/home"},
                                {"PATH", "/usr/local/bin:/usr/bin:/bin"},
                                {"MODEL_KEY", "k-0123456789-secret"}});
-    settings.models["m"] = {.provider = ModelSettings::Provider::kScripted,
+    settings.models["m"] = {.provider = provider_named("scripted"),
                             .name = "m",
                             .model = {},
                             .key = "$MODEL_KEY",

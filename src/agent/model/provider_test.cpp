@@ -1,8 +1,7 @@
-#include "agent/model/provider.hpp"
-
 #include <algorithm>
 
 #include "agent/limits.hpp"
+#include "agent/model/make_model.hpp"
 #include "agent/model/provider_testing.hpp"
 
 namespace sb::agent {
@@ -341,7 +340,7 @@ INSTANTIATE_TEST_SUITE_P(Apis, ProviderTest, testing::ValuesIn(test_apis()),
 TEST(MakeModelTest, RejectsAProgram) {
   ProviderFixture at;
   ModelSettings settings;
-  settings.provider = ModelSettings::Provider::kCommand;
+  settings.provider = provider_named("command");
   settings.name = "cc";
   const auto made = make_model(settings, {at.seams(), *at.http, *at.store, "run-1"});
   ASSERT_FALSE(made);

@@ -38,7 +38,7 @@ TEST(ReplyLimitsTest, LimitsTheBytesOfAScriptedReply) {
   for (const std::size_t more : {0u, 1u}) {
     ProviderFixture at;
     ModelSettings settings;
-    settings.provider = ModelSettings::Provider::kScripted;
+    settings.provider = provider_named("scripted");
     settings.script = "/s.jsonl";
     ASSERT_TRUE(at.files.write_atomic(
         "/s.jsonl", "{\"content\": \"" + std::string(limits::kReplyBytes + more, 'x') + "\"}\n{\"content\": \"b\"}\n"));
@@ -55,7 +55,7 @@ TEST(ReplyLimitsTest, LimitsTheBytesOfAScriptedReply) {
 TEST(ReplyLimitsTest, LimitsTheBytesOfAScript) {
   ProviderFixture at;
   ModelSettings settings;
-  settings.provider = ModelSettings::Provider::kScripted;
+  settings.provider = provider_named("scripted");
   settings.script = "/s.jsonl";
   std::string& script = at.files.contents()["/s.jsonl"] = "{\"content\": \"x\"}\n# ";
   script.append(limits::kScriptBytes - script.size(), 'x');

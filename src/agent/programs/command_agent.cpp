@@ -19,17 +19,6 @@ constexpr std::size_t kShownOutputBytes = 600;
 // The watchdog limits its time, because it knows about pauses.
 constexpr std::int64_t kMarginMs = 24 * 3'600'000;
 
-std::string_view api_of(ModelSettings::Provider provider) {
-  switch (provider) {
-    case ModelSettings::Provider::kAnthropic:
-      return "anthropic";
-    case ModelSettings::Provider::kOpenai:
-      return "openai";
-    default:
-      return "";
-  }
-}
-
 // Null: its own login.
 Result<const ModelSettings*> upstream_of(const AgentSettings& settings, const ModelSettings& model) {
   if (model.upstream.empty()) return nullptr;
@@ -38,7 +27,7 @@ Result<const ModelSettings*> upstream_of(const AgentSettings& settings, const Mo
     return fail(ErrorCode::kInvalid,
                 fmt::format("the model {} has an unknown upstream {}", model.name, quote_json(model.upstream)));
   }
-  if (found->second.provider == ModelSettings::Provider::kCommand) {
+  if (found->second.is_program()) {
     return fail(ErrorCode::kInvalid, fmt::format("the upstream of {} is itself an agent program", model.name),
                 "Name a hosted or scripted model");
   }
@@ -209,12 +198,16 @@ Status check_command(const AgentSettings& settings, const ModelSettings& model, 
   const ModelSettings* upstream = SB_TRY(upstream_of(settings, model));
   const Recipe recipe = SB_TRY(recipe_for(model));
   SB_TRY(check_isolation(model, role, upstream != nullptr, sandbox));
-  const std::string_view api = upstream == nullptr ? "" : api_of(upstream->provider);
+  const std::string_view api = upstream == nullptr ? "" : upstream->provider->api;
   if (api.empty() || recipe.api.empty() || api == recipe.api) return {};
+  std::vector<std::string_view> fitting;
+  for (const ModelProvider& provider : settings.providers) {
+    if (provider.api == recipe.api) fitting.push_back(provider.name);
+  }
   return fail(ErrorCode::kInvalid,
               fmt::format("{} uses the API of {}, but its upstream {} uses that of {}", recipe.name, recipe.api,
                           upstream->name, api),
-              fmt::format("Name a model of the provider {}, or a scripted one", recipe.api));
+              fmt::format("Name a model of the provider {}, or a scripted one", fmt::join(fitting, " or ")));
 }
 
 Result<std::string> find_program(const Seams& seams, const std::string& program) {

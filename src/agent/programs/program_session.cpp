@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "agent/limits.hpp"
+#include "agent/model/make_model.hpp"
 #include "agent/model/prices.hpp"
-#include "agent/model/provider.hpp"
 #include "agent/tools/plain_text.hpp"
 #include "base/crypto.hpp"
 #include "engine/session/session_home.hpp"
@@ -65,7 +65,7 @@ TimestampMs ProgramSession::now() const {
 Status ProgramSession::prepare() {
   const AgentRunnerParts& runner = parts_.work_context.parts;
   const Assignment& assignment = parts_.work_context.assignment;
-  if (upstream_ != nullptr && upstream_->provider == ModelSettings::Provider::kScripted) {
+  if (upstream_ != nullptr && upstream_->is_scripted()) {
     scripted_ = SB_TRY(make_model(*upstream_, {.seams = runner.seams,
                                                .http = runner.http,
                                                .store = runner.home.home().store(),

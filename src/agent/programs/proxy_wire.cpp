@@ -129,6 +129,10 @@ std::optional<Wire> wire_of(std::string_view path) {
   return std::nullopt;
 }
 
+std::string_view api_of(Wire wire) {
+  return wire == Wire::kMessages ? "anthropic" : "openai";
+}
+
 bool wants_stream(const Value& body) {
   const Value& stream = body["stream"];
   return stream.is_bool() && stream.as_bool();

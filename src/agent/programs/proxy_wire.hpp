@@ -19,6 +19,8 @@ namespace sb::agent {
 enum class Wire { kMessages, kResponses, kChat };
 // By the path after the proxy's address; nothing for every other path.
 std::optional<Wire> wire_of(std::string_view path);
+// anthropic or openai, as the tables of providers and recipes name it.
+std::string_view api_of(Wire wire);
 
 // Reads usage, model and end from a reply as it passes, streamed or whole. Ignores what it does not understand.
 class ReplyMeter {

@@ -15,7 +15,7 @@ using testing::Not;
 
 ModelSettings named(const std::string& recipe) {
   ModelSettings model;
-  model.provider = ModelSettings::Provider::kCommand;
+  model.provider = provider_named("command");
   model.name = "cli";
   model.recipe = recipe;
   return model;

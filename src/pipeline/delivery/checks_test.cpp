@@ -239,7 +239,7 @@ TEST_F(Checking, ARecordedForgeIsReplayed) {
   EXPECT_THAT(to_json(*cassette_of("run1")->to_document()),
               AllOf(Not(HasSubstr("hunter2")), HasSubstr("[redacted: secret]")));
   const auto played = cassette_of("run1");
-  const auto replaying = make_replaying_forge("local", false, [&](const std::string&) { return played; });
+  const auto replaying = make_replaying_forge(*forge_kind_named("local"), [&](const std::string&) { return played; });
   ASSERT_TRUE(replaying->set_run("run2", ""));
   DeliveryParts offline = place.parts(*replaying);
   Value again = facts;

@@ -66,9 +66,10 @@ std::string subject_of(const DeliverySpec& spec) {
   return (head.empty() ? "" : head + ": ") + subject;
 }
 
-std::string message_of(const DeliverySpec& spec, const std::string& subject, const std::vector<std::string>& secrets) {
-  std::string head = one_line(plain_text(subject, secrets), kSubjectBytes);
-  head = head.empty() ? "Change by run " + spec.run : without_references(head, spec.ticket);
+std::string message_of(const Job& job, const std::string& subject) {
+  const DeliverySpec& spec = job.spec;
+  std::string head = one_line(plain_text(subject, job.parts.secrets), kSubjectBytes);
+  head = head.empty() ? "Change by run " + spec.run : without_references(head, spec.ticket, job.parts.forge.kind());
   std::string trailers = "Signalbox-Run: " + one_line(spec.run, 128) + "\n";
   if (!spec.session.empty()) trailers += "Signalbox-Session: " + one_line(spec.session, 128) + "\n";
   return head + "\n\n" + trailers;
@@ -226,7 +227,7 @@ Result<std::string> make_commit(const Job& job, Git& git, const std::vector<std:
   GitCall call{.words = {"-c", "user.name=" + (name.empty() ? Identity().name : name), "-c",
                          "user.email=" + (email.empty() ? Identity().email : email), "-c", "i18n.commitEncoding=UTF-8",
                          "commit-tree", "--no-gpg-sign", tree},
-               .input = message_of(spec, subject, job.parts.secrets),
+               .input = message_of(job, subject),
                .environment = {{"GIT_AUTHOR_DATE", date}, {"GIT_COMMITTER_DATE", date}}};
   for (const std::string& parent : parents) call.words.insert(call.words.end(), {"-p", parent});
   return without_trailing_newlines(SB_TRY(git.run(call)).output);

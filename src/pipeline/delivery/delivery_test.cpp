@@ -184,8 +184,10 @@ TEST_F(Delivering, D09_CommitsOfTheAgentAreFoldedIn) {
 class LyingForge final : public Forge {
  public:
   explicit LyingForge(Forge& inner) : inner_(inner) {}
-  std::string name() const override { return "liar"; }
-  bool is_hosted() const override { return true; }
+  const ForgeKind& kind() const override {
+    static constexpr ForgeKind kLiar{.name = "liar", .is_hosted = true, .checks_folder = ".github/workflows"};
+    return kLiar;
+  }
   Result<std::optional<ChangeRequest>> find(const ChangeRequestRef& wanted) override { return inner_.find(wanted); }
   Result<ChangeRequest> open_or_update(const ChangeRequestSpec& request) override {
     return inner_.open_or_update(request);

@@ -26,9 +26,8 @@ bool begins_with(std::string_view text, std::string_view word) {
 
 class BreakingForge {
  public:
-  BreakingForge(std::string_view text, const Ticket& own) : text_(text), url_(own.url) {
-    if (own.id.starts_with("github:")) name_ = std::string_view(own.id).substr(7);
-  }
+  BreakingForge(std::string_view text, const Ticket& own, const ForgeKind& forge)
+      : text_(text), url_(own.url), name_(ticket_reference(own.id, forge)) {}
 
   std::string text() {
     std::string made;
@@ -78,14 +77,14 @@ class BreakingForge {
     return false;
   }
 
-  std::string_view text_, url_, name_ = {};
+  std::string_view text_, url_, name_;
   std::size_t at_ = 0;
 };
 
 }  // namespace
 
-std::string without_references(std::string_view text, const Ticket& own) {
-  return BreakingForge(text, own).text();
+std::string without_references(std::string_view text, const Ticket& own, const ForgeKind& forge) {
+  return BreakingForge(text, own, forge).text();
 }
 
 }  // namespace sb::pipeline

@@ -9,7 +9,7 @@ const Ticket kOwn{.id = "github:acme/shop#7", .url = "https://github.com/acme/sh
 
 // `|` marks where the zero-width space must be.
 std::string sent(std::string_view text) {
-  std::string made = without_references(text, kOwn);
+  std::string made = without_references(text, kOwn, *forge_kind_named("github"));
   for (std::size_t at = 0; (at = made.find("\u200b", at)) != std::string::npos;) made.replace(at, 3, "|");
   return made;
 }

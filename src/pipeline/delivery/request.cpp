@@ -24,11 +24,12 @@ std::string title_of(const Job& job) {
   const DeliverySpec& spec = job.spec;
   const std::string title =
       one_line(plain_text(spec.title.empty() ? spec.goal : spec.title, job.parts.secrets), kTitleBytes);
-  return title.empty() ? "Run " + spec.run : without_references(title, spec.ticket);
+  return title.empty() ? "Run " + spec.run : without_references(title, spec.ticket, job.parts.forge.kind());
 }
 
 std::string body_of(const Job& job) {
-  std::string body = without_references(plain_text(job.spec.body, job.parts.secrets), job.spec.ticket);
+  std::string body =
+      without_references(plain_text(job.spec.body, job.parts.secrets), job.spec.ticket, job.parts.forge.kind());
   if (body.size() > kBodyBytes) body = fmt::format("{}\n\n[cut]", utf8_prefix(body, kBodyBytes));
   while (body.ends_with('\n') || body.ends_with(' ')) body.pop_back();
   if (body.find(job.mark()) != std::string::npos) return body;
@@ -49,9 +50,9 @@ Result<ChangeRequest> request_of(const Job& job) {
 }
 
 bool expects_checks(const Job& job) {
-  if (!job.parts.forge.is_hosted()) return false;
-  const std::string folder = join_path(job.spec.tree.path, ".github/workflows");
-  return job.parts.seams.files.kind(folder) == FileKind::kDirectory;
+  const std::string_view folder = job.parts.forge.kind().checks_folder;
+  if (folder.empty()) return false;
+  return job.parts.seams.files.kind(join_path(job.spec.tree.path, folder)) == FileKind::kDirectory;
 }
 
 // Includes the check's own output, which is untrusted data.

@@ -129,7 +129,7 @@ Result<RunState> RunDriver::drive_until_blocked() {
       return state_;
     }
     SB_TRY(reopen());
-    const RunAction action = next_action(state_, parts_.settings, parts_.forge.is_hosted());
+    const RunAction action = next_action(state_, parts_.settings, parts_.forge.kind().is_hosted);
     const DriveStatus next = SB_TRY(std::visit([&](const auto& one) { return act(one); }, action));
     if (next == DriveStatus::kSuspend) return state_;
   }

@@ -198,7 +198,7 @@ Status RunDriver::record_answer(const RunQuestion& asked, std::string choice, st
   const Value payload = Value::object({{"question", asked.question},
                                        {"decision", asked.decision},
                                        {"choice", std::move(choice)},
-                                       {"by", parts_.forge.name()},
+                                       {"by", parts_.forge.kind().name},
                                        {"remark", std::move(remark)}});
   SB_TRY(parts_.home.home().store().write([&](store::Transaction& transaction) -> Status {
     SB_TRY(parts_.home.home().inbox().discard_in(transaction, asked.decision));
