@@ -126,8 +126,7 @@ std::string normalised(std::string_view line) {
   };
   static const std::vector<Varying> kVarying = {
       {id_pattern(), "ID"},
-      {pattern_of(R"(\b[0-9a-f]{64}\b)"), "HASH"},
-      {pattern_of(R"(\b(?=[a-f]*[0-9])[0-9a-f]{12,40}\b)"), "COMMIT"},
+      {pattern_of(R"(\b(?=[a-f]*[0-9])[0-9a-f]{12,64}\b)"), "HASH"},
       {pattern_of(R"(\b\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?Z?)"), "TIME"},
       {pattern_of(R"(\b\d+(\.\d+)? ?(ms|s|min|h)\b)"), "DURATION"},
       {pattern_of(R"(\b\d+(\.\d+)? ?([kKMGT]i?)?B\b)"), "SIZE"},
