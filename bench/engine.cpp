@@ -15,7 +15,7 @@
 #include <fstream>
 #include <stdexcept>
 
-#include "base/fakes.hpp"
+#include "base/testing/fakes.hpp"
 #include "engine/recall/find_session.hpp"
 #include "engine/session/sessions.hpp"
 #include "recording_store.hpp"
@@ -56,7 +56,8 @@ double median(std::vector<double> values) {
 
 class NoCommands final : public engine::CommandRunner {
  public:
-  engine::CommandRun run(const std::string&, const std::string&, std::span<const workflow::Origin>) override {
+  engine::CommandRun run(const std::string&, const std::string&, std::span<const workflow::Origin>,
+                         const std::function<bool()>&) override {
     return {};
   }
 };

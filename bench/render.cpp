@@ -38,7 +38,7 @@ Declaration declared(const char* yaml) {
   return std::move(*declaration);
 }
 
-void render_on(benchmark::State& state, const char* yaml, Host host) {
+void render_on(benchmark::State& state, const char* yaml, const Host& host) {
   const Declaration declaration = declared(yaml);
   const auto prompts =
       prompts_of(*declaration.decision(), declaration.profile, declaration.hash, cap_of(host, declaration.profile));
@@ -46,25 +46,25 @@ void render_on(benchmark::State& state, const char* yaml, Host host) {
     benchmark::DoNotOptimize(render(prompts.front(), declaration.profile, host, {.nonce = "0123456789abcdef"}));
   }
 }
-BENCHMARK_CAPTURE(render_on, text, kPlain, Host::kText);
-BENCHMARK_CAPTURE(render_on, ask_user_question, kPlain, Host::kAskUserQuestion);
-BENCHMARK_CAPTURE(render_on, request_user_input, kPlain, Host::kRequestUserInput);
-BENCHMARK_CAPTURE(render_on, elicitation, kPlain, Host::kElicitation);
-BENCHMARK_CAPTURE(render_on, brief_explained, kExplained, Host::kBrief);
-BENCHMARK_CAPTURE(render_on, ask_user_question_explained, kExplained, Host::kAskUserQuestion);
-BENCHMARK_CAPTURE(render_on, elicitation_explained, kExplained, Host::kElicitation);
+BENCHMARK_CAPTURE(render_on, text, kPlain, hosts::kText);
+BENCHMARK_CAPTURE(render_on, ask_user_question, kPlain, hosts::kAskUserQuestion);
+BENCHMARK_CAPTURE(render_on, request_user_input, kPlain, hosts::kRequestUserInput);
+BENCHMARK_CAPTURE(render_on, elicitation, kPlain, hosts::kElicitation);
+BENCHMARK_CAPTURE(render_on, brief_explained, kExplained, hosts::kBrief);
+BENCHMARK_CAPTURE(render_on, ask_user_question_explained, kExplained, hosts::kAskUserQuestion);
+BENCHMARK_CAPTURE(render_on, elicitation_explained, kExplained, hosts::kElicitation);
 
-void read_answer(benchmark::State& state, Host host, const char* json) {
+void read_answer(benchmark::State& state, const Host& host, const char* json) {
   const Declaration declaration = declared(kPlain);
   const auto prompts = prompts_of(*declaration.decision(), declaration.profile, declaration.hash);
   const auto rendered = render(prompts.front(), declaration.profile, host, {.nonce = "0123456789abcdef"});
   const Value given = *parse_json(json);
   for (auto _ : state) benchmark::DoNotOptimize(parse_answer(rendered->shape, given));
 }
-BENCHMARK_CAPTURE(read_answer, text, Host::kText, R"("2")");
-BENCHMARK_CAPTURE(read_answer, ask_user_question, Host::kAskUserQuestion,
+BENCHMARK_CAPTURE(read_answer, text, hosts::kText, R"("2")");
+BENCHMARK_CAPTURE(read_answer, ask_user_question, hosts::kAskUserQuestion,
                   R"({"answers":{"Which branch should be released? <sb:0123456789abcdef>":"release"}})");
-BENCHMARK_CAPTURE(read_answer, elicitation, Host::kElicitation, R"({"action":"accept","content":{"choice":"main"}})");
+BENCHMARK_CAPTURE(read_answer, elicitation, hosts::kElicitation, R"({"action":"accept","content":{"choice":"main"}})");
 
 void classify_line(benchmark::State& state, std::string line) {
   const std::vector<std::string> labels = {"main", "release", "hotfix"};

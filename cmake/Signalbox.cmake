@@ -34,7 +34,7 @@ endfunction()
 # sb_embed(OUT NAMESPACE FOLDER): generates a C++ file with every file below FOLDER, available through
 # sb::NAMESPACE::data_file("file"), YAML as JSON; data_names() lists them. OUT is empty if there are none.
 function(sb_embed out namespace folder)
-  file(GLOB_RECURSE data CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/${folder}/*)
+  file(GLOB_RECURSE data ${CMAKE_SOURCE_DIR}/${folder}/*)
   set(${out} "" PARENT_SCOPE)
   if(data)
     string(REPLACE "::" "_" file ${namespace})
@@ -48,14 +48,20 @@ function(sb_embed out namespace folder)
   endif()
 endfunction()
 
+# Files are listed when CMake configures, which scripts/build always does: run cmake again after adding one.
 # sb_library(NAME USES folder... LINK target... DATA folder): the folder src/NAME as a library, its *_test.cpp files as
 # one test program, every file below src/NAME/data embedded as sb::NAME, and those below DATA as sb::NAME::bundled.
+# The files in folders called testing are the library sb_NAME_testing, which only tests link; it brings sb_NAME and what
+# the libraries that sb_NAME uses have for tests.
 function(sb_library name)
   cmake_parse_arguments(ARG "" "DATA" "USES;LINK" ${ARGN})
-  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${name}/*.cpp)
+  file(GLOB_RECURSE sources ${CMAKE_SOURCE_DIR}/src/${name}/*.cpp)
   set(tests ${sources})
   list(FILTER tests INCLUDE REGEX "_test\\.cpp$")
   list(FILTER sources EXCLUDE REGEX "(_test|/main)\\.cpp$")
+  set(testing ${sources})
+  list(FILTER testing INCLUDE REGEX "/testing/")
+  list(FILTER sources EXCLUDE REGEX "/testing/")
 
   sb_embed(embedded ${name} src/${name}/data)
   list(APPEND sources ${embedded})
@@ -65,6 +71,7 @@ function(sb_library name)
   endif()
 
   list(TRANSFORM ARG_USES PREPEND sb_)
+  list(TRANSFORM ARG_USES APPEND _testing OUTPUT_VARIABLE testing_uses)
   if(sources)
     add_library(sb_${name} STATIC ${sources})
     target_include_directories(sb_${name} PUBLIC ${CMAKE_SOURCE_DIR}/src)
@@ -76,9 +83,19 @@ function(sb_library name)
     target_link_libraries(sb_${name} INTERFACE ${ARG_USES} ${ARG_LINK})
   endif()
 
+  if(testing)
+    add_library(sb_${name}_testing STATIC EXCLUDE_FROM_ALL ${testing})
+    target_link_libraries(sb_${name}_testing PUBLIC sb_${name} ${testing_uses})
+    target_compile_definitions(sb_${name}_testing PRIVATE SIGNALBOX_VERSION="${PROJECT_VERSION}")
+    sb_fast(sb_${name}_testing sb_base ${CMAKE_SOURCE_DIR}/cmake/precompiled.hpp)
+  else()
+    add_library(sb_${name}_testing INTERFACE)
+    target_link_libraries(sb_${name}_testing INTERFACE sb_${name} ${testing_uses})
+  endif()
+
   if(GTest_FOUND AND tests)
     add_executable(test_${name} ${tests})
-    target_link_libraries(test_${name} PRIVATE sb_${name})
+    target_link_libraries(test_${name} PRIVATE sb_${name}_testing)
     target_compile_definitions(test_${name} PRIVATE SB_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
     sb_tests(test_${name})
     add_test(NAME unit.${name} COMMAND test_${name} --gtest_brief=1)

@@ -1,5 +1,4 @@
-// Any bytes as a contract, and any schema against any value: parsed or rejected, and checked within limits. The code
-// that explains mismatches finds none in a valid value.
+// Any bytes as a contract, and any schema against any value: parsed or rejected, and checked within limits.
 #include "workflow/check/contract.hpp"
 
 #include <cstddef>
@@ -27,8 +26,7 @@ void check_pair(const std::string& text) {
   }
   const auto violations = compiled->check(*value);
   SB_ASSERT(violations.size() <= sb::workflow::kMaxSchemaViolations);
-  const auto tree = sb::workflow::read_schema_tree(*schema);
-  if (violations.empty()) SB_ASSERT(sb::workflow::explain(*tree->root, *value).empty());
+  for (const auto& violation : violations) SB_ASSERT(!violation.message.empty());
 }
 
 }  // namespace

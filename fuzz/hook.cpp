@@ -6,7 +6,7 @@
 
 #include "base/assert.hpp"
 #include "base/document/document.hpp"
-#include "base/fakes.hpp"
+#include "base/testing/fakes.hpp"
 #include "base/text/unicode.hpp"
 #include "guard/interlock.hpp"
 #include "hook/hook_program.hpp"

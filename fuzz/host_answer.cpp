@@ -32,10 +32,10 @@ std::vector<AnswerShape> shapes() {
     const auto document = parse_document("q.yaml", question, Syntax::kYaml);
     const auto declaration = parse_declaration(*document, profiles);
     if (!declaration) std::abort();
-    for (const Host host : all_hosts()) {
+    for (const Host* host : hosts::kAll) {
       const auto prompts = prompts_of(*declaration->decision(), declaration->profile, declaration->hash,
-                                      cap_of(host, declaration->profile));
-      const auto rendered = render(prompts.front(), declaration->profile, host, {.nonce = "n0nce", .is_local = true});
+                                      cap_of(*host, declaration->profile));
+      const auto rendered = render(prompts.front(), declaration->profile, *host, {.nonce = "n0nce", .is_local = true});
       if (rendered) all.push_back(rendered->shape);
     }
   }

@@ -7,7 +7,7 @@
 
 #include "base/assert.hpp"
 #include "base/document/document.hpp"
-#include "base/fakes.hpp"
+#include "base/testing/fakes.hpp"
 #include "mcp/peer/peer.hpp"
 #include "net/testing.hpp"
 

@@ -10,9 +10,9 @@
 
 #include "base/clock.hpp"
 #include "base/environment.hpp"
-#include "base/fakes.hpp"
 #include "base/files.hpp"
 #include "base/process.hpp"
+#include "base/testing/fakes.hpp"
 #include "base/text/pattern.hpp"
 
 namespace sb {

@@ -4,7 +4,7 @@
 #include <signal.h>
 #include <unistd.h>
 
-#include "base/fakes.hpp"
+#include "base/testing/fakes.hpp"
 
 namespace sb {
 namespace {

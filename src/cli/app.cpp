@@ -7,7 +7,7 @@
 namespace sb::cli {
 namespace {
 
-constexpr std::size_t kColumn = 32;  // where the help's explanations begin
+constexpr std::size_t kColumn = 32;  // where the descriptions in the help start
 
 std::string without_full_stop(std::string_view message) {
   while (!message.empty() && (message.back() == '.' || message.back() == '\n')) message.remove_suffix(1);

@@ -1,7 +1,7 @@
-// What a command declares: its options, flags and subcommands. CLI11 behind a few functions, because its header takes
-// seconds to compile; app.cpp is the one file that includes it.
+// A command's options, flags and subcommands. Wraps CLI11 in a few functions because its header takes seconds to
+// compile; app.cpp is the only file that includes it.
 //
-// Values given on the command line are written into the variables that were declared, which must outlive parse().
+// parse() writes the values from the command line into the declared variables, which must outlive it.
 #pragma once
 
 #include <cstdint>
@@ -25,9 +25,9 @@ class Option {
   Option* range(std::int64_t min, std::int64_t max);
   Option* one_of(std::vector<std::string> names);
   Option* excludes(const Option* other);
-  Option* excludes(const std::vector<std::string>& names);  // of options declared before
+  Option* excludes(const std::vector<std::string>& names);  // options that are already declared
   Option* once_each();                                      // each value needs the option's name before it
-  Option* shows_default();                                  // the help shows the variable's present value
+  Option* shows_default();                                  // the help shows the variable's current value
 
  private:
   CLI::Option* option_;
@@ -51,18 +51,18 @@ class App {
   void require_subcommand(std::size_t count) { require_subcommand(count, count); }
 
   std::string name() const;
-  std::vector<App*> subcommands() const;  // all that were added, in that order
+  std::vector<App*> subcommands() const;  // in the order in which they were added
   void set_description(const std::string& text);
   void set_example(std::string_view example);
   std::string help() const;  // of the innermost subcommand that was given
 
-  // How a command line was read.
+  // The result of parsing a command line.
   struct Parsed {
     enum class Kind { kExitOk, kHelp, kUnexpected, kError };
     Kind kind = Kind::kExitOk;
     std::string where = {};               // `signalbox mcp install`: the innermost subcommand that was given
-    std::string message = {};             // kError: what is wrong; kUnexpected: the argument nothing takes
-    std::vector<std::string> known = {};  // kUnexpected: the options or subcommands there are instead
+    std::string message = {};             // kError: what is wrong; kUnexpected: the unknown argument
+    std::vector<std::string> known = {};  // kUnexpected: the valid options or subcommands
   };
   Parsed parse(const std::vector<std::string>& arguments);
   bool got_subcommand(const App* subcommand) const;  // after parse()
@@ -73,7 +73,7 @@ class App {
   Parsed unexpected() const;
   std::string called() const;
 
-  std::unique_ptr<CLI::App> own_;  // of the outermost; the subcommands belong to it
+  std::unique_ptr<CLI::App> own_;  // set in the outermost only; it owns the subcommands
   CLI::App* app_;
   std::vector<std::unique_ptr<App>> subcommands_;
   std::vector<std::unique_ptr<Option>> options_;

@@ -1,17 +1,18 @@
-// What a command of `signalbox` is, and what it is given.
+// What a command of `signalbox` is, and what it receives.
 //
-// One file a command: src/cli/decision/lint.cpp declares its options and runs, src/cli/commands.cpp lists it.
+// Each command has its own file: src/cli/decision/lint.cpp declares the options and runs the command,
+// src/cli/commands.cpp lists it.
 //
 //   struct LintOptions { std::string profile = "interaction"; };
 //
 //   Action declare_lint(App& app) {
 //     auto options = std::make_shared<LintOptions>();
-//     app.add_option("--profile", options->profile, "Profile whose rules hold");
+//     app.add_option("--profile", options->profile, "Profile whose rules apply");
 //     return [options](Context& context) { return run_lint(context, *options); };
 //   }
 //
-// With subcommands, add them to `app` with `require_subcommand(1)` and ask `app.got_subcommand(start)` in the action.
-// A command never throws and never calls exit; it gives one of the codes below.
+// For subcommands, add them to `app`, call `require_subcommand(1)`, and ask `app.got_subcommand(start)` in the action.
+// A command never throws and never calls exit; it returns one of the codes below.
 #pragma once
 
 #include <functional>
@@ -27,15 +28,15 @@
 
 namespace sb::cli {
 
-// ProcessResult codes of every command.
+// Exit codes of every command.
 inline constexpr int kExitOk = 0;
-inline constexpr int kExitNegative = 1;  // the answer is no: violations found, check failed, not answered
+inline constexpr int kExitNegative = 1;  // negative result: violations found, check failed, not answered
 inline constexpr int kExitUsage = 2;     // wrong use or bad input
 inline constexpr int kExitInternal = 3;
 
 struct Context {
   Seams seams;
-  std::vector<std::string> arguments;                     // as given, behind the command's name
+  std::vector<std::string> arguments;                     // as given, after the command's name
   bool has_colour = false;                                // the output is a terminal that wants colour
   std::map<std::string, std::string, std::less<>> exact;  // values of the command's exact options, by name
 
@@ -50,7 +51,7 @@ struct Context {
 
 using Action = std::function<int(Context&)>;
 
-// A subcommand of a command with many, and what it does.
+// A subcommand and its action.
 struct Subcommand {
   App* app;
   Action action;
@@ -58,7 +59,7 @@ struct Subcommand {
 
 enum class Parsing {
   kOptions,  // by CLI11, as declared
-  kRaw,      // the action reads Context::arguments itself; only a lone --help or -h is taken from it
+  kRaw,      // the action reads Context::arguments itself; only a single --help or -h is handled before it
 };
 
 struct CommandRow {
@@ -67,22 +68,22 @@ struct CommandRow {
   std::string_view example;  // one line that can be pasted
   Action (*declare)(App& app);
   Parsing parsing = Parsing::kOptions;
-  // Options whose value is taken byte for byte, whatever it looks like (`--input -x`, `--input ""`): they never reach
-  // CLI11, which would read some of them as options. Declared there only for the help.
+  // Options whose value is taken byte for byte, whatever it looks like (`--input -x`, `--input ""`). They never reach
+  // CLI11, which would read some of them as options; they are declared to it only for the help.
   std::vector<std::string_view> exact_options = {};
 };
 
-// Every command, in the order help shows them.
+// Every command, in the order in which the help lists them.
 const std::vector<CommandRow>& commands();
 
-// `signalbox: ` and the error on the error stream; gives the exit code that fits.
+// Prints `signalbox: ` and the error on stderr; returns the matching exit code.
 int report(const Context& context, const Error& error);
 int report(const Context& context, const Faults& faults);
 
-// All of `signalbox` behind argv[0]. Throws only what a command throws (out of memory).
+// Runs `signalbox` with the arguments after argv[0]. Throws only what a command throws (out of memory).
 int run(const std::vector<CommandRow>& commands, const std::vector<std::string>& arguments, const Seams& seams);
 
-// Colour is for a terminal whose user has not said no to it (NO_COLOR, TERM=dumb).
+// True on a terminal, unless NO_COLOR or TERM=dumb is set.
 bool wants_colour(const Streams& streams, const Environment& environment);
 
 }  // namespace sb::cli

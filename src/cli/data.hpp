@@ -1,4 +1,4 @@
-// What is built in for the commands: what the demo works with.
+// Data built into the program for the commands: the demo's project and replies.
 #pragma once
 
 #include <string_view>

@@ -1,5 +1,5 @@
-// Finds the named command, lets CLI11 read its options, and runs it. Only that one command is built: a start must cost
-// next to nothing.
+// Finds the named command, parses its options with CLI11 and runs it. Only that command is declared, to keep the start
+// fast.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -29,8 +29,8 @@ std::string overview(const std::vector<CommandRow>& commands, bool has_colour) {
     text += fmt::format("  {:<{}}  {}\n", command.name, width, command.summary);
   }
   text += "\n" + heading("Exit codes:") +
-          "  0 done, 1 the answer is no, 2 wrong use or bad input, 3 it broke\n\n"
-          "signalbox COMMAND --help says more about one command, with an example.\n";
+          "  0 done, 1 negative result, 2 wrong use or bad input, 3 internal error\n\n"
+          "See signalbox COMMAND --help for one command and an example.\n";
   return text;
 }
 

@@ -2,7 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "base/fakes.hpp"
+#include "base/testing/fakes.hpp"
 #include "cli/command.hpp"
 #include "cli/examples.hpp"
 
@@ -27,7 +27,7 @@ Action declare_echo(App& app) {
 Action declare_pair(App& app) {
   app.require_subcommand(1);
   App* start = app.add_subcommand("start", "Begin");
-  app.add_subcommand("step", "Go on");
+  app.add_subcommand("step", "Continue");
   return [&app, start](Context& context) {
     context.out(app.got_subcommand(start) ? "start" : "step");
     return kExitNegative;
@@ -73,11 +73,11 @@ TEST(Cli, HelpListsEveryCommandAndTheExitCodes) {
   const RunOutput ran = run_with({"--help"});
   EXPECT_EQ(ran.code, kExitOk);
   EXPECT_THAT(ran.output, HasSubstr("  echo  Print a text\n"));
-  EXPECT_THAT(ran.output, HasSubstr("1 the answer is no"));
+  EXPECT_THAT(ran.output, HasSubstr("0 done, 1 negative result, 2 wrong use or bad input, 3 internal error"));
   EXPECT_EQ(ran.errors, "");
 }
 
-TEST(Cli, HelpOfACommandHasItsExample) {
+TEST(Cli, HelpOfACommandShowsItsExample) {
   const RunOutput ran = run_with({"echo", "--help"});
   EXPECT_EQ(ran.code, kExitOk);
   EXPECT_THAT(ran.output, HasSubstr("Usage: signalbox echo"));
@@ -86,7 +86,7 @@ TEST(Cli, HelpOfACommandHasItsExample) {
   EXPECT_THAT(run_with({"raw", "--help"}).output, HasSubstr("signalbox raw --any thing"));
 }
 
-TEST(Cli, EveryCommandOfTheProgramHasASummaryAndAnExampleOfItself) {
+TEST(Cli, EveryCommandHasASummaryAndAnExample) {
   for (const CommandRow& command : commands()) {
     EXPECT_FALSE(command.summary.empty()) << command.name;
     EXPECT_THAT(command.summary, Not(testing::EndsWith("."))) << command.name;
@@ -94,7 +94,7 @@ TEST(Cli, EveryCommandOfTheProgramHasASummaryAndAnExampleOfItself) {
   }
 }
 
-TEST(Cli, EverySubcommandOfRunsAndSessionsHasAnExampleOfItself) {
+TEST(Cli, EverySubcommandOfRunsAndSessionsHasAnExample) {
   for (const CommandRow& command : commands()) {
     if (command.name != "config" && command.name != "runs" && command.name != "session") continue;
     App app("", "");
@@ -109,7 +109,7 @@ TEST(Cli, EverySubcommandOfRunsAndSessionsHasAnExampleOfItself) {
   }
 }
 
-TEST(Cli, WrongUseIsTwoAndSaysHowToMendIt) {
+TEST(Cli, WrongUseExitsTwoAndSuggestsAFix) {
   EXPECT_EQ(run_with({}).code, kExitUsage);
   const RunOutput command = run_with({"ehco"});
   EXPECT_EQ(command.code, kExitUsage);
@@ -131,7 +131,7 @@ TEST(Cli, WrongUseIsTwoAndSaysHowToMendIt) {
   }
 }
 
-TEST(Cli, AValueArrivesAsItWasTyped) {
+TEST(Cli, AnOptionValueIsPassedUnchanged) {
   for (const char* text : {"", "-", "-1", "--help", "{}", "[]", "[a,b]", "%%", "a b", "\"q\"", "'", "++", "--", "ю"}) {
     const RunOutput ran = run_with({"echo", "--text", text});
     EXPECT_EQ(ran.code, kExitOk) << text << ": " << ran.errors;
@@ -139,12 +139,12 @@ TEST(Cli, AValueArrivesAsItWasTyped) {
   }
 }
 
-TEST(Cli, ACommandGivesItsOwnCode) {
+TEST(Cli, ACommandReturnsItsOwnExitCode) {
   EXPECT_EQ(run_with({"pair", "start"}).code, kExitNegative);
   EXPECT_EQ(run_with({"pair", "step"}).output, "step");
 }
 
-TEST(Cli, ARawCommandGetsItsArgumentsUntouched) {
+TEST(Cli, ARawCommandGetsItsArgumentsUnchanged) {
   EXPECT_EQ(run_with({"raw", "--x", "-y", "--help"}).output, "--x;-y;--help;");
 }
 

@@ -1,11 +1,11 @@
-// A line that can be pasted, for each subcommand of the commands that have many.
+// An example command line for each subcommand of the larger commands.
 #pragma once
 
 #include <string_view>
 
 namespace sb::cli {
 
-// Of `runs show`, as one types it; empty: its command's own example is all there is.
+// The example of a subcommand such as `runs show`; empty if it has none, and the command's own example applies.
 std::string_view example_of(std::string_view subcommand);
 
 }  // namespace sb::cli

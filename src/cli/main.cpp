@@ -9,7 +9,7 @@
 
 namespace {
 
-// A handler that does nothing, not SIG_IGN: programs we start must not inherit a closed ear for SIGPIPE.
+// An empty handler instead of SIG_IGN: programs we start must not inherit SIG_IGN for SIGPIPE.
 void ignore_sigpipe() {
   struct sigaction action{};
   action.sa_handler = [](int) {};
@@ -32,13 +32,13 @@ int main(int argc, char** argv) {
     const std::string program = sb::base_name(argc > 0 ? argv[0] : "signalbox");
     const std::vector<std::string> arguments(argv + (argc > 0 ? 1 : 0), argv + argc);
     if (sb::hook::is_compatible_name(program)) return sb::hook::run_program(program, arguments, seams);
-    // As quiet as signalbox-hook itself, also when the output cannot be written: a host must not notice.
+    // As silent as signalbox-hook itself, even when the output cannot be written: the host must not notice.
     if (arguments == std::vector<std::string>{"hook"}) return sb::hook::run_process("signalbox-hook", {}, seams);
     return sb::cli::run(sb::cli::commands(), arguments, seams);
   } catch (const std::bad_alloc&) {
     streams.err("signalbox: out of memory\n");
   } catch (const std::exception& error) {
-    streams.err(std::string("signalbox: it broke inside: ") + error.what() + "\n");
+    streams.err(std::string("signalbox: internal error: ") + error.what() + "\n");
   }
   return sb::cli::kExitInternal;
 }

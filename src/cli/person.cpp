@@ -23,8 +23,8 @@ constexpr char kEndOfInput = 4;  // Ctrl-D
 constexpr char kEraseLine = 21;  // Ctrl-U
 constexpr int kTries = 3;
 
-// The controlling terminal with echo off for as long as this lives. Ctrl-C arrives as a byte and signals are
-// only noticed, so the terminal is always put back as it was.
+// The controlling terminal with echo off while this object lives. Ctrl-C arrives as a byte and signals are only
+// recorded, so that the terminal settings are always restored.
 class QuietTerminal {
  public:
   QuietTerminal() : descriptor_(::open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC)) {
@@ -51,7 +51,7 @@ class QuietTerminal {
       const auto c = next_byte();
       if (!c || *c == kInterrupt || *c == kEndOfInput) {
         say("\n");
-        return fail(ErrorCode::kForbidden, "no passphrase was given; nothing has changed");
+        return fail(ErrorCode::kForbidden, "no passphrase was given; nothing changed");
       }
       if (*c == '\n' || *c == '\r') break;
       if (*c == '\x7f' || *c == '\b') {
@@ -69,14 +69,14 @@ class QuietTerminal {
  private:
   void say(std::string_view text) { (void)!::write(descriptor_, text.data(), text.size()); }
 
-  // Nothing when the terminal has gone or a signal came. Looks up now and then, because a signal that comes just before
-  // the wait would not end it.
+  // Nothing when the terminal has closed or a signal arrived. Polls, because a signal that arrives just before the wait
+  // would not end it.
   std::optional<char> next_byte() const {
-    constexpr int kLookUpMs = 200;
+    constexpr int kPollMs = 200;
     for (;;) {
       if (signals_.was_received()) return std::nullopt;
       pollfd input{descriptor_, POLLIN, 0};
-      const int ready = ::poll(&input, 1, kLookUpMs);
+      const int ready = ::poll(&input, 1, kPollMs);
       if (ready == 0 || (ready < 0 && errno == EINTR)) continue;
       char c = 0;
       if (ready < 0 || ::read(descriptor_, &c, 1) <= 0) return std::nullopt;
@@ -90,7 +90,7 @@ class QuietTerminal {
     if (!line.empty()) line.pop_back();
   }
 
-  SignalWatch signals_;  // the first made and the last to go
+  SignalWatch signals_;  // first, so that it is destroyed last
   int descriptor_;
   termios before_{};
   bool is_quiet_ = false;
@@ -99,7 +99,7 @@ class QuietTerminal {
 Result<std::string> ask_terminal(std::string_view prompt) {
   QuietTerminal terminal;
   if (!terminal.is_there()) {
-    return fail(ErrorCode::kForbidden, "a passphrase is needed and there is no terminal to ask on",
+    return fail(ErrorCode::kForbidden, "a passphrase is required and there is no terminal to ask on",
                 "Run it in a terminal, or pipe the passphrase in");
   }
   return terminal.read(prompt);
@@ -109,7 +109,8 @@ Result<Signing> sign_by_token(const Context& context, inbox::Home& home, const i
                               const inbox::AnswerInput& given, const std::string& text) {
   const inbox::OperatorToken token = SB_TRY(inbox::parse_token(text));
   const inbox::OperatorKey* key = home.operators().find(token.delegation.by);
-  if (key == nullptr) return fail(ErrorCode::kForbidden, "the operator token was made by nobody enrolled here");
+  if (key == nullptr)
+    return fail(ErrorCode::kForbidden, "the operator token was issued by an operator who is not enrolled here");
   const TimestampMs now = context.seams.clock.now_ms();
   Signing signing{{inbox::Channel::kToken, key->name}, std::nullopt};
   signing.signature = SB_TRY(inbox::sign_answer(state.id, state.opened, given, now, token.secret));
@@ -152,10 +153,10 @@ Result<std::string> ask_new_passphrase(const Context& context, std::string_view 
   }
   if (!again) {
     passphrase = SB_TRY(ask_terminal(prompt));
-    again = SB_TRY(ask_terminal("The same again: "));
+    again = SB_TRY(ask_terminal("Repeat the passphrase: "));
   }
-  if (passphrase.empty()) return fail(ErrorCode::kInvalid, "an empty passphrase protects nothing");
-  if (passphrase != *again) return fail(ErrorCode::kInvalid, "the two passphrases differ; nothing has changed");
+  if (passphrase.empty()) return fail(ErrorCode::kInvalid, "the passphrase must not be empty");
+  if (passphrase != *again) return fail(ErrorCode::kInvalid, "the two passphrases differ; nothing changed");
   return passphrase;
 }
 
@@ -168,13 +169,13 @@ Result<inbox::OperatorKey> choose_operator(const inbox::Operators& operators, co
     ++count;
   }
   if (count == 0) {
-    return fail(ErrorCode::kForbidden, "there is no operator key", "Make one with signalbox operator init");
+    return fail(ErrorCode::kForbidden, "there is no operator key", "Create one with signalbox operator init");
   }
   const std::string wanted = !name.empty() ? name : count == 1 ? only->name : user_name();
   const inbox::OperatorKey* key = operators.named(wanted);
   if (key == nullptr) {
     return fail(ErrorCode::kNotFound, fmt::format("there is no operator {}", quote_json(wanted)),
-                "Say which with --operator NAME");
+                "Name one with --operator NAME");
   }
   return *key;
 }
@@ -184,7 +185,7 @@ Result<std::string> unlock_operator(const Context& context, const HomeDirectorie
   const inbox::OperatorKey key = SB_TRY(choose_operator(operators, name));
   const inbox::OperatorFiles files(context.seams.files, homes);
   const std::string prompt = fmt::format("Passphrase of operator {}: ", key.name);
-  // A person mistypes; a pipe says the same again.
+  // A person may mistype; a pipe would send the same line again.
   for (int left = context.streams().is_terminal(Stream::kInput) ? kTries : 1;;) {
     auto secret = files.unlock(operators, key.name, SB_TRY(ask_passphrase(context, prompt)));
     if (secret || secret.error().code != ErrorCode::kForbidden || --left == 0) return secret;
@@ -194,7 +195,7 @@ Result<std::string> unlock_operator(const Context& context, const HomeDirectorie
 
 Result<Signing> sign_for(const Context& context, inbox::Home& home, const inbox::DecisionState& state,
                          const inbox::AnswerInput& given, const std::string& operator_name) {
-  // They may have changed while the person was thinking.
+  // The operators may have changed while the person was thinking.
   SB_TRY(home.refresh_operators(context.seams.files));
   if (const auto token = context.seams.environment.get("SIGNALBOX_OPERATOR_TOKEN")) {
     return sign_by_token(context, home, state, given, *token);
@@ -206,7 +207,7 @@ Result<Signing> sign_for(const Context& context, inbox::Home& home, const inbox:
   if (!facts.has_operators) SB_TRY(inbox::may_answer(facts, signing.from, "", home.config().policy));
   if (!home.operators().continues(*state.opened.operators)) {
     return fail(ErrorCode::kForbidden, "the operator keys changed since this was asked",
-                "Find out who changed them; then ask again");
+                "Find out who changed them, then ask again");
   }
   const std::string secret = SB_TRY(unlock_operator(context, home.homes(), home.operators(), operator_name));
   signing.signature = SB_TRY(inbox::sign_answer(state.id, state.opened, given, context.seams.clock.now_ms(), secret));

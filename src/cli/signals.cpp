@@ -7,7 +7,7 @@ namespace {
 
 constexpr int kSignals[] = {SIGINT, SIGHUP, SIGTERM};
 
-// The one thing a signal handler can reach is a global.
+// A signal handler can only reach globals.
 std::atomic<bool> signal_received{false};
 int watches = 0;
 static_assert(std::atomic<bool>::is_always_lock_free);
@@ -18,7 +18,7 @@ SignalWatch::SignalWatch() {
   if (watches++ == 0) signal_received = false;
   struct sigaction action{};
   action.sa_handler = [](int) { signal_received = true; };
-  // Without SA_RESTART: a read that waits for input must come back.
+  // Without SA_RESTART: a read that waits for input must return.
   for (int i = 0; i < 3; ++i) ::sigaction(kSignals[i], &action, &before_[i]);
 }
 

@@ -1,5 +1,5 @@
-// Ctrl-C, a closed terminal and a polite kill, noticed instead of ending the process, so that a command can say how it
-// leaves things. One inside another notices the same signals; the handlers before it come back when it goes.
+// Records SIGINT, SIGHUP and SIGTERM instead of ending the process, so that a command can report what state it leaves.
+// Nested watches see the same signals; each restores the previous handlers when it is destroyed.
 #pragma once
 
 #include <csignal>

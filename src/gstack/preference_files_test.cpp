@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/document/document.hpp"
-#include "base/fakes.hpp"
+#include "base/testing/fakes.hpp"
 
 namespace sb::gstack {
 namespace {

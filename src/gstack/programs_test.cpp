@@ -4,8 +4,8 @@
 #include <gtest/gtest.h>
 
 #include "base/document/document.hpp"
-#include "base/fakes.hpp"
 #include "base/limits.hpp"
+#include "base/testing/fakes.hpp"
 
 namespace sb::gstack {
 namespace {

@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include "base/fakes.hpp"
 #include "base/git_origin.hpp"
+#include "base/testing/fakes.hpp"
 
 namespace sb::gstack {
 namespace {

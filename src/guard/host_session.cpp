@@ -6,7 +6,7 @@
 
 #include "base/crypto.hpp"
 #include "base/document/document.hpp"
-#include "base/document/stored_members.hpp"
+#include "base/document/stored_reader.hpp"
 #include "guard/limits.hpp"
 
 namespace sb::guard {
@@ -60,14 +60,16 @@ Result<HostSession> read_host_session(store::Snapshot& snapshot, std::string_vie
   if (key.empty()) return host;
   const auto row = SB_TRY(snapshot.get(kHosts, key));
   if (!row) return host;
-  const Value value = SB_TRY(wire::object(row->value));
-  host.at = SB_TRY(wire::integer(value, "at"));
-  host.notified = SB_TRY(wire::strings(value, "told"));
-  const Value& sessions = value["sessions"];
-  if (!sessions.is_array()) return fail(ErrorCode::kCorrupt, "the stored row of a host's conversation is damaged");
-  for (const Value& used : sessions.items()) {
-    host.sessions.push_back({SB_TRY(wire::string(used, "session")), SB_TRY(wire::string(used, "workspace"))});
+  const Value value = SB_TRY(parse_stored(row->value));
+  StoredReader stored(value, "the row of a host's conversation");
+  host.at = stored.integer("at");
+  host.notified = stored.strings("told");
+  for (const Value& item : stored.array("sessions").items()) {
+    StoredReader used(item, "a session of a host's conversation");
+    host.sessions.push_back({used.string("session"), used.string("workspace")});
+    SB_TRY(used.done());
   }
+  SB_TRY(stored.done());
   return host;
 }
 

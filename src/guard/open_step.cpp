@@ -6,7 +6,7 @@
 
 #include "base/crypto.hpp"
 #include "base/document/document.hpp"
-#include "base/document/stored_members.hpp"
+#include "base/document/stored_reader.hpp"
 
 namespace sb::guard {
 namespace {
@@ -73,26 +73,28 @@ std::string to_row(const OpenStep& step) {
 }
 
 Result<OpenStep> open_step_from(std::string_view row) {
-  const Value value = SB_TRY(wire::object(row));
+  const Value value = SB_TRY(parse_stored(row));
+  StoredReader stored(value, "the row of an open step");
   OpenStep step;
-  step.session = SB_TRY(wire::string(value, "session"));
-  step.workspace = SB_TRY(wire::string(value, "workspace"));
-  step.workflow = SB_TRY(wire::string(value, "workflow"));
-  step.step = SB_TRY(wire::string(value, "step"));
-  step.title = SB_TRY(wire::string(value, "title"));
-  step.number = static_cast<int>(SB_TRY(wire::integer(value, "number")));
-  step.of = static_cast<int>(SB_TRY(wire::integer(value, "of")));
-  if (value.find("writes") != nullptr) step.writes = SB_TRY(wire::strings(value, "writes"));
-  if (value.find("read_only") != nullptr) step.commands_read_only = SB_TRY(wire::boolean(value, "read_only"));
-  step.out_of_scope = SB_TRY(wire::strings(value, "out_of_scope"));
-  step.goal = SB_TRY(wire::optional_string(value, "goal"));
-  step.required_output = SB_TRY(wire::optional_string(value, "owes"));
-  step.waiting = SB_TRY(wire::optional_string(value, "waiting"));
-  step.decision = SB_TRY(wire::optional_string(value, "decision"));
-  step.parent = SB_TRY(wire::optional_string(value, "parent"));
-  if (value.find("autonomous") != nullptr) step.is_autonomous = SB_TRY(wire::boolean(value, "autonomous"));
-  step.token = SB_TRY(wire::string(value, "token"));
-  step.at = SB_TRY(wire::integer(value, "at"));
+  step.session = stored.string("session");
+  step.workspace = stored.string("workspace");
+  step.workflow = stored.string("workflow");
+  step.step = stored.string("step");
+  step.title = stored.string("title");
+  step.number = stored.small("number");
+  step.of = stored.small("of");
+  if (stored.has("writes")) step.writes = stored.strings("writes");
+  step.commands_read_only = stored.optional_boolean("read_only");
+  step.out_of_scope = stored.strings("out_of_scope");
+  step.goal = stored.optional_string("goal");
+  step.required_output = stored.optional_string("owes");
+  step.waiting = stored.optional_string("waiting");
+  step.decision = stored.optional_string("decision");
+  step.parent = stored.optional_string("parent");
+  step.is_autonomous = stored.optional_boolean("autonomous");
+  step.token = stored.string("token");
+  step.at = stored.integer("at");
+  SB_TRY(stored.done());
   return step;
 }
 

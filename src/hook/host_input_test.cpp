@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include "base/fakes.hpp"
+#include "base/testing/fakes.hpp"
 
 namespace sb::hook {
 namespace {

@@ -10,7 +10,7 @@
 #include <stdexcept>
 
 #include "base/document/document.hpp"
-#include "base/fakes.hpp"
+#include "base/testing/fakes.hpp"
 #include "decision/render/render.hpp"
 #include "decision/testing.hpp"
 #include "hook/hook_program.hpp"
@@ -149,13 +149,13 @@ class HookFixture : public testing::Test {
     std::string decision;
   };
   Plan plan(const std::string& yaml, int page = 1) {
-    using decision::Host;
     const decision::Declaration declaration = decision::declared(yaml);
     const auto pages = decision::prompts_of(*declaration.decision(), declaration.profile, declaration.hash,
-                                            decision::cap_of(Host::kAskUserQuestion, declaration.profile));
+                                            decision::cap_of(decision::hosts::kAskUserQuestion, declaration.profile));
     const decision::Prompt& prompt = pages.at(static_cast<std::size_t>(page) - 1);
     const auto render = [&](std::string_view nonce) {
-      return decision::render(prompt, declaration.profile, Host::kAskUserQuestion, {.nonce = std::string(nonce)})
+      return decision::render(prompt, declaration.profile, decision::hosts::kAskUserQuestion,
+                              {.nonce = std::string(nonce)})
           .value();
     };
     const decision::Rendered draft = render(inbox::kNoncePlaceholder);

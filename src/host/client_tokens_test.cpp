@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "base/fakes.hpp"
+#include "base/testing/fakes.hpp"
 
 namespace sb::host {
 namespace {

@@ -11,7 +11,7 @@
 
 #include "agent/loop/agent_runner.hpp"
 #include "base/document/document.hpp"
-#include "base/fakes.hpp"
+#include "base/testing/fakes.hpp"
 #include "engine/session/prepare.hpp"
 #include "host/loopback_host.hpp"
 #include "workflow/catalog/catalog.hpp"
@@ -73,14 +73,14 @@ class Commands : public testing::Test {
                                {"REAL_KEY", "sk-real-0123456789"}});
     script(R"({"content": "Well done.", "usage": {"input_tokens": 10, "output_tokens": 5}, "repeat": true})");
     agent::ModelSettings upstream;
-    upstream.provider = agent::ModelSettings::Provider::kScripted;
+    upstream.provider = agent::provider_named("scripted");
     upstream.name = "demo";
     upstream.script = folder + "/script.jsonl";
     upstream.key = "$REAL_KEY";
     upstream.input_price = 2;
     settings.models["demo"] = upstream;
     agent::ModelSettings program;
-    program.provider = agent::ModelSettings::Provider::kCommand;
+    program.provider = agent::provider_named("command");
     program.name = "cli";
     program.upstream = "demo";
     settings.models["cli"] = program;

@@ -7,7 +7,7 @@
 #include <mutex>
 
 #include "base/document/document.hpp"
-#include "base/fakes.hpp"
+#include "base/testing/fakes.hpp"
 #include "net/http_testing.hpp"
 #include "net/raw_server.hpp"
 
@@ -73,11 +73,11 @@ class Host : public testing::Test {
   }
   static ModelSettings scripted() {
     ModelSettings model;
-    model.provider = ModelSettings::Provider::kScripted;
+    model.provider = agent::provider_named("scripted");
     model.name = "demo";
     return model;
   }
-  ModelSettings served(ModelSettings::Provider provider, int at) {
+  ModelSettings served(const agent::ModelProvider* provider, int at) {
     ModelSettings model;
     model.provider = provider;
     model.name = "main";
@@ -271,7 +271,7 @@ constexpr const char* kStream =
 
 TEST_F(Host, AddsTheKeyAndCountsTheTokensReturned) {
   Provider provider(kStream);
-  open(served(ModelSettings::Provider::kAnthropic, provider.port()));
+  open(served(agent::provider_named("anthropic"), provider.port()));
   const auto answer = post("/model/v1/messages?beta=true", std::string(kQuestion),
                            api_key() + "anthropic-version: 2023-06-01\r\nX-Spy: home\r\n");
   EXPECT_EQ(answer.status, 200);
@@ -294,7 +294,7 @@ TEST_F(Host, AddsTheKeyAndCountsTheTokensReturned) {
 
 TEST_F(Host, PassesErrorsThroughWithoutTheKey) {
   Provider provider(R"({"error": {"message": "slow down"}})", 429);
-  open(served(ModelSettings::Provider::kOpenai, provider.port()));
+  open(served(agent::provider_named("openai"), provider.port()));
   const auto answer = post("/model/v1/responses", R"({"model": "m", "stream": true, "input": "x"})", bearer());
   EXPECT_EQ(answer.status, 429);
   EXPECT_THAT(answer.head, HasSubstr("Retry-After: 7"));
@@ -307,7 +307,7 @@ TEST_F(Host, PassesErrorsThroughWithoutTheKey) {
 
 TEST_F(Host, DistinguishesErrorsFromReplies) {
   Provider fine(R"({"error": {"message": "slow down, sk-real-one", "code": 429}})");
-  open(served(ModelSettings::Provider::kOpenai, fine.port()));
+  open(served(agent::provider_named("openai"), fine.port()));
   const auto answer = post("/model/v1/chat/completions", R"({"model": "m", "messages": []})", bearer());
   EXPECT_EQ(answer.status, 429);
   EXPECT_THAT(answer.body, HasSubstr("slow down, [key]"));
@@ -315,7 +315,7 @@ TEST_F(Host, DistinguishesErrorsFromReplies) {
   EXPECT_EQ(driver.exchanges[0].failure->kind, ModelError::Kind::kRateLimited);
   const std::string whole(kStream);
   Provider cut(whole.substr(0, whole.find("event: message_stop")));
-  open(served(ModelSettings::Provider::kAnthropic, cut.port()));
+  open(served(agent::provider_named("anthropic"), cut.port()));
   post("/model/v1/messages", std::string(kQuestion), api_key());
   ASSERT_EQ(driver.exchanges.size(), 2u);
   ASSERT_TRUE(driver.exchanges[1].failure);
@@ -326,7 +326,7 @@ TEST_F(Host, DistinguishesErrorsFromReplies) {
 TEST_F(Host, ReportsAProviderThatHangs) {
   net::RawServer silent([](auto& peer, const auto&) { return peer.be_silent(), false; });
   driver.silence = 200;
-  open(served(ModelSettings::Provider::kAnthropic, silent.port()));
+  open(served(agent::provider_named("anthropic"), silent.port()));
   EXPECT_EQ(post("/model/v1/messages", std::string(kQuestion), api_key()).status, 529);
   ASSERT_EQ(driver.exchanges.size(), 1u);
   EXPECT_TRUE(driver.exchanges[0].failure->is_retryable());
@@ -334,9 +334,33 @@ TEST_F(Host, ReportsAProviderThatHangs) {
 
 TEST_F(Host, RejectsAnApiTheUpstreamDoesNotSupport) {
   Provider provider(kStream);
-  open(served(ModelSettings::Provider::kAnthropic, provider.port()));
+  open(served(agent::provider_named("anthropic"), provider.port()));
   EXPECT_EQ(post("/model/v1/responses", R"({"input": "x"})", bearer()).status, 404);
   EXPECT_EQ(provider.request().path, "");
+}
+
+TEST_F(Host, SendsAnAddedProvidersKeyToItsOwnAddress) {
+  Provider server(kStream);
+  const std::string url = "http://127.0.0.1:" + std::to_string(server.port());
+  const std::string_view passed[] = {"acme-mode"};
+  const agent::ModelProvider acme{.name = "acme",
+                                  .kind = agent::ModelProvider::Kind::kHttp,
+                                  .url = url,
+                                  .key_header = "acme-key",
+                                  .api = "anthropic",
+                                  .program_headers = passed};
+  ModelSettings model = served(&acme, 0);
+  model.url.clear();
+  open(model);
+  EXPECT_EQ(post("/model/v1/responses", R"({"input": "x"})", bearer()).status, 404);
+  EXPECT_EQ(server.request().path, "");
+  const std::string headers = api_key() + "acme-mode: fast\r\nopenai-beta: x\r\n";
+  EXPECT_EQ(post("/model/v1/messages", std::string(kQuestion), headers).status, 200);
+  const net::HttpRequest sent = server.request();
+  EXPECT_EQ(sent.path, "/v1/messages");
+  EXPECT_EQ(sent.header("acme-key"), "sk-real-one");
+  EXPECT_EQ(sent.header("acme-mode"), "fast");
+  for (const char* other : {"x-api-key", "Authorization", "openai-beta"}) EXPECT_FALSE(sent.header(other)) << other;
 }
 
 TEST_F(Host, ReportsAnUnreachableProvider) {
@@ -345,7 +369,7 @@ TEST_F(Host, ReportsAnUnreachableProvider) {
     Provider provider(kStream);
     gone = provider.port();
   }
-  open(served(ModelSettings::Provider::kAnthropic, gone));
+  open(served(agent::provider_named("anthropic"), gone));
   const auto answer = post("/model/v1/messages", std::string(kQuestion), api_key());
   EXPECT_EQ(answer.status, 529);
   ASSERT_EQ(driver.exchanges.size(), 1u);

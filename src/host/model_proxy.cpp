@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "agent/model/exchange.hpp"
+#include "agent/model/providers.hpp"
 #include "agent/secrets/secret_value.hpp"
 #include "base/crypto.hpp"
 #include "base/document/document.hpp"
@@ -17,7 +18,6 @@ namespace {
 using agent::ModelError;
 using agent::ProxiedExchange;
 using agent::Wire;
-using Provider = agent::ModelSettings::Provider;
 
 constexpr std::size_t kProxyThreads = 8;
 constexpr std::size_t kWaitingQuestions = 64;
@@ -33,9 +33,8 @@ Wire guess_wire(std::string_view path) {
   return agent::wire_of(path).value_or(Wire::kResponses);
 }
 
-bool speaks(Provider provider, Wire wire) {
-  if (provider == Provider::kScripted) return true;
-  return (provider == Provider::kAnthropic) == (wire == Wire::kMessages);
+bool speaks(const agent::ModelSettings& upstream, Wire wire) {
+  return upstream.is_scripted() || upstream.provider->api == agent::api_of(wire);
 }
 
 ModelError error_of(ModelError::Kind kind, std::string message, std::string remedy = {}) {
@@ -51,10 +50,7 @@ net::HttpResponse answer_of(const agent::WireError& error) {
 
 // The settings give an address with or without /v1.
 std::string upstream_base(const agent::ModelSettings& upstream) {
-  std::string base = upstream.url;
-  if (base.empty()) {
-    base = upstream.provider == Provider::kAnthropic ? "https://api.anthropic.com" : "https://api.openai.com";
-  }
+  std::string base(agent::base_url(upstream));
   while (base.ends_with('/')) base.pop_back();
   if (base.ends_with("/v1")) base.resize(base.size() - 3);
   return base;
@@ -90,7 +86,7 @@ void ModelProxy::handle(net::HttpRequest request, const net::ExchangePtr& exchan
     return exchange->respond({.status = 200, .headers = {{"Content-Type", "application/json"}}, .body = to_json(list)});
   }
   const bool is_known = agent::wire_of(question.path).has_value() || question.path == kCount;
-  if (request.method != "POST" || !is_known || !speaks(parts_.upstream.provider, question.wire)) {
+  if (request.method != "POST" || !is_known || !speaks(parts_.upstream, question.wire)) {
     exchange->respond({.status = 404,
                        .headers = {{"Content-Type", "application/json"}},
                        .body = error_on(question.wire, error_of(ModelError::Kind::kRequest, "unsupported path")).body});
@@ -138,7 +134,7 @@ void ModelProxy::work(Question& question) {
     return refuse(question, error_of(ModelError::Kind::kRequest, "the request is not a JSON object"));
   }
   question.read = std::move(*read);
-  if (question.path == kCount && parts_.upstream.provider == Provider::kScripted) {
+  if (question.path == kCount && parts_.upstream.is_scripted()) {
     const auto guess = static_cast<std::int64_t>(question.body.size()) / kBytesPerToken;
     return respond(question.number, {.status = 200,
                                      .headers = {{"Content-Type", "application/json"}},
@@ -155,7 +151,7 @@ void ModelProxy::work(Question& question) {
   const TimestampMs began = parts_.seams.clock.now_ms();
   exchange.request = question.body;
   exchange.ms = -began;
-  if (parts_.upstream.provider == Provider::kScripted) {
+  if (parts_.upstream.is_scripted()) {
     answer_scripted(question, exchange);
   } else {
     forward(question, exchange);
@@ -205,9 +201,10 @@ net::ClientRequest ModelProxy::upstream_request(const Question& question) const 
   for (const auto& [name, value] : question.headers) {
     std::string lower = name;
     std::ranges::transform(lower, lower.begin(), [](char c) { return c >= 'A' && c <= 'Z' ? char(c | 32) : c; });
-    constexpr std::string_view kPassed[] = {"content-type", "accept", "anthropic-version", "anthropic-beta",
-                                            "openai-beta"};
-    if (std::ranges::find(kPassed, lower) != std::end(kPassed)) request.headers.emplace_back(lower, value);
+    const auto& passed = parts_.upstream.provider->program_headers;
+    if (lower == "content-type" || lower == "accept" || std::ranges::find(passed, lower) != passed.end()) {
+      request.headers.emplace_back(lower, value);
+    }
   }
   request.max_bytes = kReplyBytes;
   request.idle_ms = parts_.driver.idle_timeout_ms();
@@ -233,11 +230,7 @@ void ModelProxy::forward(const Question& question, ProxiedExchange& exchange) {
   }
   exchange.request = *body;
   request.body = std::move(*body);
-  if (!key->empty()) {
-    const bool is_anthropic = parts_.upstream.provider == Provider::kAnthropic;
-    request.headers.emplace_back(is_anthropic ? "x-api-key" : "authorization",
-                                 is_anthropic ? *key : fmt::format("Bearer {}", *key));
-  }
+  for (auto& header : agent::key_headers(*parts_.upstream.provider, *key)) request.headers.push_back(std::move(header));
   const bool is_stream = agent::wants_stream(question.read);
   agent::ReplyMeter meter(question.wire);
   bool has_begun = false;

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "base/crypto.hpp"
-#include "base/document/stored_members.hpp"
+#include "base/document/stored_reader.hpp"
 #include "base/random.hpp"
 
 namespace sb::inbox {
@@ -24,34 +24,31 @@ const char* timeout_name(OnTimeout wanted) {
   return "wait";
 }
 
-template <class T>
-Result<T> known(std::optional<T> value, std::string_view what) {
-  if (!value) return fail(ErrorCode::kCorrupt, fmt::format("a stored event has an unknown {}", what));
-  return *value;
-}
-
 Result<AnswerSignature> signature_from(const Value& value) {
+  StoredReader stored(value, "the signature of an answer");
   AnswerSignature signature;
-  signature.signed_at = SB_TRY(wire::integer(value, "at"));
-  signature.public_key = SB_TRY(wire::bytes(value, "key"));
-  signature.signature = SB_TRY(wire::bytes(value, "sig"));
-  signature.delegation = SB_TRY(wire::optional_string(value, "delegation"));
+  signature.signed_at = stored.integer("at");
+  signature.public_key = stored.bytes("key");
+  signature.signature = stored.bytes("sig");
+  signature.delegation = stored.optional_string("delegation");
+  SB_TRY(stored.done());
   return signature;
 }
 
-Result<DecisionOutcome> answer_from(const Value& value, TimestampMs at) {
+Result<DecisionOutcome> answer_from(StoredReader& stored, TimestampMs at) {
   DecisionOutcome outcome;
   outcome.at = at;
-  outcome.options = SB_TRY(wire::strings(value, "options"));
-  outcome.values = value["values"];
-  outcome.waived = value["waived"];
-  outcome.principal = SB_TRY(wire::string(value, "principal"));
-  outcome.channel = SB_TRY(known(channel_named(SB_TRY(wire::string(value, "channel"))), "channel"));
-  outcome.resolved_by = SB_TRY(known(resolved_by_named(SB_TRY(wire::string(value, "resolved_by"))), "resolved_by"));
-  outcome.render_hash = SB_TRY(wire::string(value, "render_hash"));
-  outcome.raw = SB_TRY(wire::bytes(value, "raw"));
-  outcome.host_result = SB_TRY(known(host_result_named(SB_TRY(wire::string(value, "host_result"))), "host_result"));
-  if (value.find("signature") != nullptr) outcome.signature = SB_TRY(signature_from(value["signature"]));
+  outcome.options = stored.strings("options");
+  outcome.values = stored.any("values");
+  outcome.waived = stored.any("waived");
+  outcome.principal = stored.string("principal");
+  outcome.channel = stored.word("channel", channel_named);
+  outcome.resolved_by = stored.word("resolved_by", resolved_by_named);
+  outcome.render_hash = stored.string("render_hash");
+  outcome.raw = stored.bytes("raw");
+  outcome.host_result = stored.word("host_result", host_result_named);
+  SB_TRY(stored.done());
+  if (stored.has("signature")) outcome.signature = SB_TRY(signature_from(stored.any("signature")));
   return outcome;
 }
 
@@ -61,17 +58,18 @@ class DecisionFold {
   DecisionFold(DecisionState& state, const SignatureCheck& check) : state_(state), check_(check) {}
 
   Status step(const store::Event& event) {
-    const Value value = SB_TRY(wire::object(event.payload));
-    if (event.type == "answered") return answered(value, event.time_ms);
-    if (event.type == "closed") return closed(value, event.time_ms);
+    const Value payload = SB_TRY(parse_stored(event.payload));
+    StoredReader stored(payload, event_name(event.stream, event.seq, event.type));
+    SB_TRY(stored.done());
+    if (event.type == "answered") return answered(stored, event.time_ms);
+    if (event.type == "closed") return closed(stored, event.time_ms);
     if (event.type == "parked") return parked();
-    if (event.type == "free_text") return free_text(value);
-    if (event.type == "no_answer") return no_answer(value);
-    if (event.type == "replied") return replied(value);
+    if (event.type == "free_text") return free_text(stored);
+    if (event.type == "no_answer") return no_answer(stored);
+    if (event.type == "replied") return replied(stored);
     if (event.type == "withdrawn") return withdrawn();
-    if (event.type == "taken") return taken(value);
-    return fail(ErrorCode::kCorrupt,
-                fmt::format("{} has an event of unknown type {}", state_.id, quote_json(event.type)));
+    if (event.type == "taken") return taken(stored);
+    return unknown_event(event.stream, event.seq, event.type);
   }
 
  private:
@@ -80,8 +78,8 @@ class DecisionFold {
     return !is_right;
   }
 
-  Status answered(const Value& value, TimestampMs at) {
-    DecisionOutcome outcome = SB_TRY(answer_from(value, at));
+  Status answered(StoredReader& stored, TimestampMs at) {
+    DecisionOutcome outcome = SB_TRY(answer_from(stored, at));
     if (refuses(state_.is_open(), "an answer came after it was closed")) return {};
     const Result<AnswerInput> given = check_answer(state_.opened.question, {outcome.options, outcome.values});
     if (!given) {
@@ -101,17 +99,16 @@ class DecisionFold {
     return {};
   }
 
-  Status closed(const Value& value, TimestampMs at) {
+  Status closed(StoredReader& stored, TimestampMs at) {
     DecisionOutcome outcome;
     outcome.at = at;
-    outcome.kind = SB_TRY(known(outcome_kind_named(SB_TRY(wire::string(value, "outcome"))), "outcome"));
-    outcome.principal = SB_TRY(wire::string(value, "principal"));
-    outcome.channel = SB_TRY(known(channel_named(SB_TRY(wire::string(value, "channel"))), "channel"));
-    outcome.raw = SB_TRY(wire::bytes(value, "raw"));
-    outcome.host_result = SB_TRY(known(host_result_named(SB_TRY(wire::string(value, "host_result"))), "host_result"));
-    if (value.find("resolved_by") != nullptr) {
-      outcome.resolved_by = SB_TRY(known(resolved_by_named(SB_TRY(wire::string(value, "resolved_by"))), "resolved_by"));
-    }
+    outcome.kind = stored.word("outcome", outcome_kind_named);
+    outcome.principal = stored.string("principal");
+    outcome.channel = stored.word("channel", channel_named);
+    outcome.raw = stored.bytes("raw");
+    outcome.host_result = stored.word("host_result", host_result_named);
+    if (stored.has("resolved_by")) outcome.resolved_by = stored.word("resolved_by", resolved_by_named);
+    SB_TRY(stored.done());
     if (refuses(state_.is_open(), "an ending came after it was closed")) return {};
     if (outcome.kind == OutcomeKind::kAnswered)
       return fail(ErrorCode::kCorrupt, "found an answer event where an ending was expected");
@@ -137,23 +134,24 @@ class DecisionFold {
     return {};
   }
 
-  Status free_text(const Value& value) {
-    state_.free_texts.push_back(SB_TRY(wire::bytes(value, "text")));
-    return {};
+  Status free_text(StoredReader& stored) {
+    state_.free_texts.push_back(stored.bytes("text"));
+    return stored.done();
   }
 
-  Status no_answer(const Value& value) {
-    state_.last_no_answer = SB_TRY(known(host_result_named(SB_TRY(wire::string(value, "host_result"))), "host_result"));
-    return {};
+  Status no_answer(StoredReader& stored) {
+    state_.last_no_answer = stored.word("host_result", host_result_named);
+    return stored.done();
   }
 
-  Status replied(const Value& value) {
+  Status replied(StoredReader& stored) {
     PromptReply reply;
-    reply.nonce = SB_TRY(wire::string(value, "nonce"));
-    reply.part = SB_TRY(wire::string(value, "part"));
-    reply.page = static_cast<int>(SB_TRY(wire::integer(value, "page")));
-    reply.pages = static_cast<int>(SB_TRY(wire::integer(value, "pages")));
-    reply.options = SB_TRY(wire::strings(value, "options"));
+    reply.nonce = stored.string("nonce");
+    reply.part = stored.string("part");
+    reply.page = stored.small("page");
+    reply.pages = stored.small("pages");
+    reply.options = stored.strings("options");
+    SB_TRY(stored.done());
     state_.replies.push_back(std::move(reply));
     return {};
   }
@@ -166,11 +164,11 @@ class DecisionFold {
     return {};
   }
 
-  Status taken(const Value& value) {
+  Status taken(StoredReader& stored) {
     if (refuses(!state_.is_open(), "it was consumed before it was closed")) return {};
     state_.is_consumed = true;
-    state_.consumed_by = SB_TRY(wire::string(value, "by"));
-    return {};
+    state_.consumed_by = stored.string("by");
+    return stored.done();
   }
 
   void close(DecisionOutcome outcome) {
@@ -204,8 +202,10 @@ Value to_value(const OperatorPin& pin) {
 }
 
 Result<OperatorPin> pin_from(const Value& value) {
-  return OperatorPin{SB_TRY(wire::string(value, "root")), SB_TRY(wire::string(value, "head")),
-                     static_cast<int>(SB_TRY(wire::integer(value, "count")))};
+  StoredReader stored(value, "the pin of the operators");
+  OperatorPin pin{stored.string("root"), stored.string("head"), stored.small("count")};
+  SB_TRY(stored.done());
+  return pin;
 }
 
 Value to_value(const OpenedDecision& opened) {
@@ -230,29 +230,29 @@ Value to_value(const OpenedDecision& opened) {
 }
 
 Result<OpenedDecision> opened_from(const Value& value) {
+  StoredReader stored(value, "a stored decision");
   OpenedDecision opened;
-  if (SB_TRY(wire::integer(value, "v")) != 1) {
-    return fail(ErrorCode::kUnsupported, "the decision was written by a newer version", "Use that version");
-  }
-  opened.salt = SB_TRY(wire::string(value, "salt"));
-  opened.fingerprint = SB_TRY(wire::string(value, "fingerprint"));
-  opened.definition = SB_TRY(wire::string(value, "definition"));
-  opened.question = SB_TRY(question_from(value["question"]));
-  opened.render_hash = SB_TRY(wire::string(value, "render_hash"));
-  opened.opened_at = SB_TRY(wire::integer(value, "opened_at"));
-  opened.needs_signature = SB_TRY(wire::boolean(value, "signed"));
-  opened.source = value["source"];
-  opened.digest = SB_TRY(wire::optional_string(value, "digest"));
-  opened.workspace = SB_TRY(wire::optional_string(value, "workspace"));
-  opened.session = SB_TRY(wire::optional_string(value, "session"));
-  if (value.find("deadline") != nullptr) opened.deadline = SB_TRY(wire::integer(value, "deadline"));
-  const std::string on_timeout = SB_TRY(wire::string(value, "on_timeout"));
+  const std::int64_t version = stored.integer("v");
+  SB_TRY(stored.done());
+  if (version != 1) return newer_version("the decision");
+  opened.salt = stored.string("salt");
+  opened.fingerprint = stored.string("fingerprint");
+  opened.definition = stored.string("definition");
+  opened.question = SB_TRY(question_from(stored.any("question")));
+  opened.render_hash = stored.string("render_hash");
+  opened.opened_at = stored.integer("opened_at");
+  opened.needs_signature = stored.boolean("signed");
+  opened.source = stored.any("source");
+  opened.digest = stored.optional_string("digest");
+  opened.workspace = stored.optional_string("workspace");
+  opened.session = stored.optional_string("session");
+  if (stored.has("deadline")) opened.deadline = stored.integer("deadline");
+  const std::string on_timeout = stored.string("on_timeout");
   for (const auto& [timeout, name] : kTimeouts) {
     if (on_timeout == name) opened.on_timeout = timeout;
   }
-  if (value.find("operators") != nullptr) {
-    opened.operators = SB_TRY(pin_from(value["operators"]));
-  }
+  if (stored.has("operators")) opened.operators = SB_TRY(pin_from(stored.any("operators")));
+  SB_TRY(stored.done());
   if (opened.render_hash != sha256_hex(opened.question.text) || opened.question.parts.empty()) {
     return fail(ErrorCode::kCorrupt, "a stored question does not match its render hash");
   }
@@ -277,7 +277,7 @@ Result<DecisionState> replay(std::span<const store::Event> events, const Signatu
     return fail(ErrorCode::kCorrupt, fmt::format("{} was changed after it was asked", quote_json(first.stream)),
                 "Do not act on it; ask again");
   }
-  state.opened = SB_TRY(opened_from(SB_TRY(wire::object(first.payload))));
+  state.opened = SB_TRY(opened_from(SB_TRY(parse_stored(first.payload))));
   DecisionFold fold(state, check);
   for (const store::Event& event : events.subspan(1)) SB_TRY(fold.step(event));
   state.head = {events.back().seq, events.back().hash};

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "base/assert.hpp"
-#include "base/document/stored_members.hpp"
+#include "base/document/stored_reader.hpp"
 #include "base/limits.hpp"
 #include "base/text/printable.hpp"
 #include "base/text/unicode.hpp"
@@ -111,7 +111,9 @@ Result<std::optional<OperatorPin>> operators_seen(store::Snapshot& snapshot) {
   const store::Head head = SB_TRY(snapshot.head(kOperatorsSeen));
   if (head.seq == 0) return std::nullopt;
   const auto last = SB_TRY(snapshot.events(kOperatorsSeen, head.seq, 1));
-  return SB_TRY(pin_from(SB_TRY(wire::object(last.front().payload))));
+  const store::Event& seen = last.front();
+  if (seen.type != "seen") return unknown_event(seen.stream, seen.seq, seen.type);
+  return SB_TRY(pin_from(SB_TRY(parse_stored(seen.payload))));
 }
 
 // A tripwire: a process that can replace the operators can also edit this record. It makes a replacement visible.
@@ -234,7 +236,11 @@ Result<std::vector<DecisionState>> Inbox::list(bool all, int limit) {
 
 Result<DecisionState> Inbox::load_or_damaged(std::string_view id) {
   Result<DecisionState> state = load(id);
-  if (state || (state.error().code != ErrorCode::kCorrupt && state.error().code != ErrorCode::kNotFound)) return state;
+  if (state) return state;
+  const ErrorCode code = state.error().code;
+  const bool is_unreadable =
+      code == ErrorCode::kCorrupt || code == ErrorCode::kUnsupported || code == ErrorCode::kNotFound;
+  if (!is_unreadable) return state;
   DecisionState damaged;
   damaged.id = id;
   damaged.is_damaged = true;

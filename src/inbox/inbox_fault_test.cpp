@@ -4,7 +4,7 @@
 #include <unistd.h>
 
 #include "inbox/testing.hpp"
-#include "store/sqlite/fault_vfs.hpp"
+#include "store/sqlite/testing/fault_vfs.hpp"
 
 namespace sb::inbox {
 namespace {
@@ -95,19 +95,32 @@ TEST(InboxFaults, ExactlyOneOfManyProcessesAnswers) {
   EXPECT_EQ(std::ranges::count(codes, 1), kChildren - 1);
 }
 
+TEST(InboxFaults, AnEventOfANewerVersionIsRefused) {
+  InboxTestBed place;
+  const std::string id = place.open(kPlainQuestion).id;
+  ASSERT_TRUE(place.append("decision/" + id, "something_new"));
+  const auto loaded = place.inbox.load(id);
+  ASSERT_FALSE(loaded);
+  EXPECT_EQ(loaded.error().code, ErrorCode::kUnsupported);
+  EXPECT_EQ(loaded.error().message,
+            "event 2 of decision/" + id +
+                R"( has the unknown type "something_new" and was written by a newer version of Signalbox)");
+  EXPECT_EQ(place.inbox.answer(id, place.submission({"staging"})).error().code, ErrorCode::kUnsupported);
+  const auto head = place.store->read([&](store::Snapshot& snapshot) { return snapshot.head("decision/" + id); });
+  EXPECT_EQ(head->seq, 2);
+}
+
 TEST(InboxFaults, ADamagedDecisionDoesNotHideOthers) {
   InboxTestBed place;
   const std::string good = place.open(kPlainQuestion).id;
   const std::string bad = place.open(kPlainQuestion, {.workspace = "/b", .session = ""}).id;
-  ASSERT_TRUE(place.store->write([&](store::Transaction& transaction) -> Status {
-    const store::Head head = SB_TRY(transaction.head("decision/" + bad));
-    SB_TRY(transaction.append("decision/" + bad, head, std::vector{store::NewEvent{"approved", 1, "{}"}}));
-    return {};
-  }));
+  const std::string newer = place.open(kPlainQuestion, {.workspace = "/c", .session = ""}).id;
+  ASSERT_TRUE(place.append("decision/" + bad, "answered"));
+  ASSERT_TRUE(place.append("decision/" + newer, "something_new"));
   const auto listed = place.inbox.list(false);
   ASSERT_TRUE(listed);
-  ASSERT_EQ(listed->size(), 2U);
-  for (const DecisionState& state : *listed) EXPECT_EQ(state.is_damaged, state.id == bad);
+  ASSERT_EQ(listed->size(), 3U);
+  for (const DecisionState& state : *listed) EXPECT_EQ(state.is_damaged, state.id != good);
   EXPECT_EQ(place.inbox.load(bad).error().code, ErrorCode::kCorrupt);
 }
 

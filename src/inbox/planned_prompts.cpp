@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <charconv>
 
-#include "base/document/stored_members.hpp"
+#include "base/document/stored_reader.hpp"
 #include "base/text.hpp"
 #include "decision/prompt.hpp"
 #include "inbox/decision_events.hpp"
@@ -38,7 +38,12 @@ Result<std::optional<PlannedPrompt>> read_prompt(store::Snapshot& snapshot, std:
   if (nonce.empty() || nonce.size() > 64) return std::nullopt;
   const auto events = SB_TRY(snapshot.events(prompt_stream(nonce), 1, 2));
   if (events.empty()) return std::nullopt;
-  PlannedPrompt prompt = SB_TRY(prompt_from(SB_TRY(wire::object(events.front().payload))));
+  for (const store::Event& event : events) {
+    if (event.type != (event.seq == 1 ? "planned" : "closed")) {
+      return unknown_event(event.stream, event.seq, event.type);
+    }
+  }
+  PlannedPrompt prompt = SB_TRY(prompt_from(SB_TRY(parse_stored(events.front().payload))));
   if (prompt.nonce != nonce) return fail(ErrorCode::kCorrupt, "a stored prompt has the wrong nonce");
   prompt.planned_at = events.front().time_ms;
   prompt.is_open = events.size() == 1;

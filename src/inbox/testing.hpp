@@ -6,7 +6,7 @@
 #include <memory>
 #include <string>
 
-#include "base/fakes.hpp"
+#include "base/testing/fakes.hpp"
 #include "decision/testing.hpp"
 #include "inbox/inbox.hpp"
 #include "inbox/operators/signature.hpp"
@@ -56,6 +56,15 @@ class InboxTestBed {
       return {};
     }
     return *handle;
+  }
+
+  // An event with an empty payload behind whatever the stream holds.
+  Status append(const std::string& stream, const std::string& type) {
+    return store->write([&](store::Transaction& transaction) -> Status {
+      const store::Head head = SB_TRY(transaction.head(stream));
+      SB_TRY(transaction.append(stream, head, std::vector{store::NewEvent{type, 1, "{}"}}));
+      return {};
+    });
   }
 
   AnswerSubmission submission(std::vector<std::string> ids, Channel channel = Channel::kTerminal) {

@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "base/document/document.hpp"
-#include "base/fakes.hpp"
+#include "base/testing/fakes.hpp"
 #include "mcp/peer/peer.hpp"
 #include "net/testing.hpp"
 #include "workflow/schema/json_schema.hpp"

@@ -9,11 +9,10 @@
 namespace sb::runs {
 namespace {
 
-constexpr std::int64_t kNoticedMs = 5'000;  // whoever works a session has looked for wishes by then
+constexpr std::int64_t kNoticedMs = 5'000;  // a session's worker has polled for requests by then
 constexpr std::string_view kWho = "replay";
 
-// What a run does by itself. ControlRequests of people, being taken up again and waiting come at other times in a
-// replay.
+// The run's own events. People's requests, resuming and waiting come at other times in a replay.
 bool is_own(const pipeline::RunEvent& event) {
   if (event.payload.string_at("question") == "ticket_changed") return false;
   return event.type == "phase_started" || event.type == "phase_ended" || event.type == "delivered" ||
@@ -46,7 +45,7 @@ ReplayedPeople::ReplayedPeople(const Recording& recording, Clock& clock) : recor
     if (is_ticket || event.type == "stop_asked") actions_.push_back({total_, event});
     if (is_own(event)) ++total_;
   }
-  // Being stopped takes effect when what is under way has ended.
+  // A stop takes effect when the current action has ended.
   for (PersonAction& act : actions_) {
     if (act.event.type == "stop_asked") act.position = total_;
   }
@@ -85,17 +84,17 @@ Status ReplayedPeople::answer(const std::string& decision) {
   const auto index = static_cast<std::size_t>(found - now.asked.begin());
   const auto& then = recording_.state.asked;
   if (index >= then.size() || then[index].question != found->question) {
-    run_environment_->mark_divergence(fmt::format("The replay asks a person what was not asked then: {} (then: {})",
+    run_environment_->mark_divergence(fmt::format("The replay asked a person another question: {} (recorded: {})",
                                                   found->question,
-                                                  index < then.size() ? then[index].question : "nothing more"));
+                                                  index < then.size() ? then[index].question : "none"));
     return {};
   }
   const Value& answers = recording_.people["answers"];
   if (!answers.is_array() || index >= answers.size() || !answers.items()[index].is_object()) return {};
   const Status given = submit_answer(run_environment_->home().home().inbox(), decision, answers.items()[index]);
   if (given) return {};
-  run_environment_->mark_divergence(fmt::format("The replay cannot answer as a person did then ({}): {}",
-                                                found->question, given.error().to_string()));
+  run_environment_->mark_divergence(
+      fmt::format("The replay cannot repeat the recorded answer ({}): {}", found->question, given.error().to_string()));
   return {};
 }
 
@@ -145,20 +144,20 @@ void ReplayedPeople::on_event(const pipeline::RunEvent& event) {
   }
 }
 
-// What is told while a turn is answered is heard at the next one, or by the calls of this one; who was broken off in
-// between turns is broken off where the next one is asked for.
+// A message during a turn is seen at the next turn, or by the calls of this one; an interruption between turns happens
+// at the next request.
 std::int64_t ReplayedPeople::Intervention::due_turn() const {
   return type == "steered" || !in_call.empty() ? turn : turn + 1;
 }
 
-// False: the agent is to be broken off.
+// False: interrupt the agent.
 Result<bool> ReplayedPeople::apply(Intervention& intervention, const std::string& session) {
   intervention.is_done = true;
   const bool is_control = intervention.type == "steered" || intervention.type == "kill_asked";
   if (!is_control && !intervention.in_call.empty()) {
     return fail(ErrorCode::kUnsupported,
-                fmt::format("The process that worked {} ended in the middle of a call of {} in turn {}. What that left "
-                            "behind, and what the agent was told of it, cannot be played again",
+                fmt::format("The process working on {} ended during a call of {} in turn {}. Its effects, and "
+                            "what the agent was told about it, cannot be replayed",
                             intervention.phase, intervention.in_call, intervention.turn));
   }
   if (is_control) {

@@ -1,10 +1,10 @@
-// The part that people had in a recorded run, played again: what they answered and declined, what they told agents, a
-// ticket they edited, a run they stopped. Answers are recorded as by `replay`, through Signalbox itself; who killed an
-// agent keeps the name, for the next one is told it.
+// Replays people's part in a recorded run: their answers, what they told agents, an edited ticket, a stopped run.
+// Answers are recorded as by `replay`, through Signalbox itself; the name of a person who killed an agent is kept,
+// because the next agent is told it.
 //
-// A run that was not over is played as far as it went.
+// An unfinished run is replayed as far as it went.
 //
-// Threads: before() from any; the rest from the one that drives the run.
+// Threads: before() on any; the rest on the one that drives the run.
 #pragma once
 
 #include <atomic>
@@ -17,7 +17,7 @@
 
 namespace sb::runs {
 
-// Time that is not waited for: sleeping only moves it on.
+// A clock that does not wait: sleeping only advances it.
 class SkippingClock final : public Clock {
  public:
   explicit SkippingClock(Clock& clock) : clock_(clock) {}
@@ -33,20 +33,20 @@ class ReplayedPeople {
  public:
   ReplayedPeople(const Recording& recording, Clock& clock);
 
-  // The replay that is made: its office and its run.
+  // The replay in progress: its environment and its run.
   void attach(RunEnvironment& run_environment, std::string run);
-  // As it was answered; nothing where it never was. Where something else was asked then, the replay leaves.
+  // The recorded answer; nothing if there was none. Diverges if another question was recorded.
   Status answer(const std::string& decision);
   void on_event(const pipeline::RunEvent& event);
   bool before(const agent::Requester& requester);  // agent::BeforeReply
-  // Somebody does something at this point; the run is to be left off for that.
+  // Whether a person acts at this point, for which the driving must be interrupted.
   bool is_action_due() const { return is_cut_ || is_due() || is_at_end(); }
-  // Does it. False: the recording ends here.
+  // Performs it. False: the recording ends here.
   Result<bool> act(pipeline::Coordinator& coordinator);
 
  private:
   struct PersonAction {
-    std::int64_t position = 0;  // how much of the run's own had happened
+    std::int64_t position = 0;  // number of the run's own events before it
     pipeline::RunEvent event;
   };
   struct Intervention {

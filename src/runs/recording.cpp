@@ -21,7 +21,7 @@ std::string pitch_of(const Files& files, const std::string& data_home, const pip
   return files.read(join_path(folder, names->front()), sb::limits::kDocumentBytes).value_or("");
 }
 
-// What a replay neither needs nor should carry around.
+// What a replay neither needs nor should contain.
 pipeline::RunSettings without_secrets(pipeline::RunSettings settings) {
   for (auto& [name, model] : settings.agents.models) model.key = model.url = model.script = "";
   settings.forge.token = settings.forge.url = settings.soul = "";
@@ -32,7 +32,7 @@ Result<pipeline::RunSettings> recorded_settings(const pipeline::RunLog& log, con
   const auto hash = opened.payload.string_at("settings");
   if (!hash) {
     return fail(ErrorCode::kUnsupported, "the run was recorded without its settings, by an earlier signalbox",
-                "Only later runs can be played again");
+                "Only newer runs can be replayed");
   }
   return pipeline::settings_from(SB_TRY(parse_json(SB_TRY(log.blob(*hash)), {.bytes = kRecordingBytes})));
 }
@@ -58,17 +58,17 @@ Status load_run(const Seams& seams, const std::string& name, Recording& recordin
   return {};
 }
 
-// A folder as export_recording left it.
+// A folder written by export_recording.
 class RecordingFolder {
  public:
   RecordingFolder(const Files& files, const std::string& folder) : files_(files), folder_(folder) {}
 
   Status open() {
     const auto bytes = files_.read(join_path(folder_, kManifest), kRecordingBytes);
-    if (!bytes) return bad(kManifest, "is missing, so the export was not finished or lost it");
+    if (!bytes) return bad(kManifest, "is missing: the export is incomplete");
     const auto parsed = parse_json(*bytes, {.bytes = kRecordingBytes});
-    if (!parsed || !(*parsed)["files"].is_object()) return bad(kManifest, "is not as it was exported");
-    if ((*parsed)["v"] != Value(1)) return bad(kManifest, "is of another version than this program writes");
+    if (!parsed || !(*parsed)["files"].is_object()) return bad(kManifest, "is not as exported");
+    if ((*parsed)["v"] != Value(1)) return bad(kManifest, "has an unsupported version");
     manifest_ = *parsed;
     return {};
   }
@@ -83,7 +83,7 @@ class RecordingFolder {
   Result<std::string> read(const std::string& name) const {
     auto bytes = files_.read(join_path(folder_, name), kRecordingBytes);
     if (!bytes) return bad(name, "cannot be read: " + bytes.error().message);
-    if (manifest_["files"].string_at(name) != sha256_hex(*bytes)) return bad(name, "is not as it was exported");
+    if (manifest_["files"].string_at(name) != sha256_hex(*bytes)) return bad(name, "is not as exported");
     return bytes;
   }
   Result<Value> json(const std::string& name) const {
@@ -140,15 +140,14 @@ Status run_git(const Seams& seams, std::vector<std::string> words) {
 Status check_repository(const Seams& seams, const Recording& recording) {
   const std::string& place = recording.repository;
   if (seams.files.kind(place) == FileKind::kMissing) {
-    return fail(ErrorCode::kNotFound, fmt::format("the repository {} of the run is not there any more", place),
-                "Without the commit the run began from it cannot be played again");
+    return fail(ErrorCode::kNotFound, fmt::format("the run's repository {} no longer exists", place),
+                "Without its start commit the run cannot be replayed");
   }
   if (place.ends_with(".bundle")) return {};
   const std::string& commit = recording.state.tree.base_commit;
   if (run_git(seams, {"-C", place, "cat-file", "-e", commit + "^{commit}"})) return {};
-  return fail(ErrorCode::kNotFound,
-              fmt::format("the commit {} the run began from is not in {} any more", commit, place),
-              "Fetch it from where it still is: git fetch REMOTE " + commit);
+  return fail(ErrorCode::kNotFound, fmt::format("the run's start commit {} is no longer in {}", commit, place),
+              "Fetch it: git fetch REMOTE " + commit);
 }
 
 Status bundle_repository(const Seams& seams, const Recording& recording, const std::string& file) {
@@ -195,13 +194,11 @@ Result<Recording> load_recording(const Seams& seams, const std::string& name) {
   const bool is_folder = has(kManifest) || has("events.jsonl");
   SB_TRY(is_folder ? load_folder(seams, name, recording) : load_run(seams, name, recording));
   if (recording.state.tree.base_commit.empty()) {
-    return fail(ErrorCode::kInvalid, fmt::format("run {} never began to work", recording.state.id));
+    return fail(ErrorCode::kInvalid, fmt::format("run {} never started to work", recording.state.id));
   }
   for (const pipeline::RunEvent& event : recording.events) {
     if (event.type != "settings_changed") continue;
-    recording.notes.emplace_back(
-        "the settings were changed while the run was under way, and those it began with are "
-        "played");
+    recording.notes.emplace_back("the settings were changed during the run; the original ones are replayed");
   }
   SB_TRY(check_repository(seams, recording));
   return recording;
@@ -210,7 +207,7 @@ Result<Recording> load_recording(const Seams& seams, const std::string& name) {
 Status export_recording(const Seams& seams, const Recording& recording, const std::string& directory) {
   Files& files = seams.files;
   if (const auto names = files.list(directory); names && !names->empty()) {
-    return fail(ErrorCode::kConflict, fmt::format("{} is not empty", directory), "Name a new folder");
+    return fail(ErrorCode::kConflict, fmt::format("{} is not empty", directory), "Choose a new folder");
   }
   SB_TRY(files.make_directories(join_path(directory, "workflows")));
   const std::string folder = SB_TRY(files.canonical(directory));
@@ -221,7 +218,7 @@ Status export_recording(const Seams& seams, const Recording& recording, const st
   }
   SB_TRY(bundle_repository(seams, recording, join_path(folder, "repository.bundle")));
   SB_TRY(files.write_atomic(join_path(folder, "replay"),
-                            "#!/bin/sh\n# Plays the recorded run again, offline; fails where it goes another way.\n"
+                            "#!/bin/sh\n# Replays the recorded run offline; fails where it diverges.\n"
                             "exec \"${SIGNALBOX:-signalbox}\" run --replay \"$(dirname \"$0\")\" \"$@\"\n",
                             0755));
   const Value manifest = Value::object({{"v", 1}, {"run", recording.state.id}, {"files", std::move(sums)}});

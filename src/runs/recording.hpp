@@ -1,15 +1,15 @@
-// A run as it was recorded: enough to play it again offline, and to keep that as a test.
+// A recorded run: enough to replay it offline, and to keep it as a test.
 //
 // As a folder (`runs export --as-test DIR`):
-//   manifest.json   {v: 1, run, files: {NAME: hex SHA-256}}; written last, so a folder without it is not whole
-//   events.jsonl    the run's events, one JSON object a line
-//   cassette.json   what models and the forge were asked and answered
-//   settings.json   those it ran with, without secrets and addresses
-//   people.json     what people answered and told (run_records.hpp)
-//   workflows/N.json    as its sessions pinned them
-//   soul.md, pitch.md   where there were such
-//   repository.bundle   the repository at the commit the run began from
-//   replay          a script that plays it
+//   manifest.json   {v: 1, run, files: {NAME: hex SHA-256}}; written last, so a folder without it is incomplete
+//   events.jsonl    the run's events, one JSON object per line
+//   cassette.json   requests to models and the forge, with their answers
+//   settings.json   the settings of the run, without secrets and addresses
+//   people.json     what people answered and told agents (run_records.hpp)
+//   workflows/N.json    as pinned by its sessions
+//   soul.md, pitch.md   if there were any
+//   repository.bundle   the repository at the start commit
+//   replay          a script that replays it
 #pragma once
 
 #include <map>
@@ -30,16 +30,16 @@ struct Recording {
   std::string repository;  // a repository, or a bundle of one
   pipeline::RunSettings settings;
   std::string soul, pitch;         // texts
-  std::vector<std::string> notes;  // why it may go another way
+  std::vector<std::string> notes;  // why it may diverge
 };
 
-// `name`: a run, the beginning of its id, `last`, or a folder made by export_recording. kUnsupported for a run that
-// cannot be played again; kInvalid for a folder that is not as it was exported, with the file.
+// `name`: a run, a prefix of its id, `last`, or a folder made by export_recording. kUnsupported for a run that cannot
+// be replayed; kInvalid for a folder that is not as exported, with the file.
 Result<Recording> load_recording(const Seams& seams, const std::string& name);
-// kConflict when the folder has anything in it.
+// kConflict when the folder is not empty.
 Status export_recording(const Seams& seams, const Recording& recording, const std::string& directory);
 
-// A ref under which a bundle has the commit.
+// The ref under which a bundle has the commit.
 std::string recorded_ref(const pipeline::RunState& state);
 Value to_value(const pipeline::RunEvent& event);
 

@@ -18,15 +18,15 @@ Status run_in(const Seams& seams, const std::string& directory, std::vector<std:
   return {};
 }
 
-// No model is asked, so none needs its key or its script; no forge either, but what is asked depends on which it is.
-// Phases that were never started have no workflow of their own here.
+// No model is called, so none needs its key or its script; no forge either, but the requests depend on its kind. Phases
+// that never started have no workflow here.
 pipeline::RunSettings offline(const Recording& recording, const Scratch& scratch) {
   pipeline::RunSettings settings = recording.settings;
   for (auto& [phase, workflow] : settings.phases) {
     if (recording.state.newest(phase) == nullptr) workflow = pipeline::bundled_phases().at(phase);
   }
   for (auto& [name, model] : settings.agents.models) {
-    model.provider = agent::ModelSettings::Provider::kScripted;
+    model.provider = agent::provider_named("scripted");
     model.script = join_path(scratch.home(), "none.jsonl");
     model.key.clear();
   }
@@ -35,7 +35,7 @@ pipeline::RunSettings offline(const Recording& recording, const Scratch& scratch
   return settings;
 }
 
-std::vector<std::string> course_of(const RunState& state) {
+std::vector<std::string> sequence_of(const RunState& state) {
   std::vector<std::string> steps;
   for (const pipeline::PhaseRecord& record : state.phases) {
     steps.push_back(fmt::format("{} {}/{}: {}, {}", to_string(record.phase), record.round, record.attempt, record.state,
@@ -75,7 +75,7 @@ Result<Scratch> make_scratch(const Seams& seams, const Recording& recording) {
                {"fetch", "--quiet", recording.repository, recorded_ref(recording.state) + ":" + target});
     if (!fetched || !run_in(seams, scratch.remote(), {"cat-file", "-e", commit + "^{commit}"})) {
       return fail(ErrorCode::kInvalid,
-                  fmt::format("{} does not have the commit the run began from{}", recording.repository,
+                  fmt::format("{} does not contain the run's start commit{}", recording.repository,
                               fetched ? "" : ": " + fetched.error().message),
                   "Export the run again: signalbox runs export RUN --as-test DIR");
     }
@@ -99,11 +99,11 @@ Result<Scratch> make_scratch(const Seams& seams, const Recording& recording) {
 }
 
 std::string divergence(const RunState& then, const RunState& now) {
-  const auto before = course_of(then), after = course_of(now);
+  const auto before = sequence_of(then), after = sequence_of(now);
   for (std::size_t i = 0; i < std::max(before.size(), after.size()); ++i) {
     const std::string was = i < before.size() ? before[i] : "(nothing)";
     const std::string is = i < after.size() ? after[i] : "(nothing)";
-    if (was != is) return fmt::format("then: {}\nnow:  {}", was, is);
+    if (was != is) return fmt::format("recorded: {}\nreplayed: {}", was, is);
   }
   return {};
 }
@@ -162,7 +162,7 @@ Result<RunState> Replay::drive(pipeline::Coordinator& coordinator, RunEnvironmen
   }
 }
 
-// What the run had to wait for, is there.
+// The replay does not wait: what the run waited for is available.
 Status Replay::make_dependencies(RunEnvironment& run_environment) {
   int number = 0;
   for (const std::string& ticket : recording_.state.ticket.depends_on) {

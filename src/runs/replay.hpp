@@ -1,5 +1,5 @@
-// A recorded run played again, offline and at no cost, in a scratch clone with a scratch home. It stops at the first
-// request that was not asked then.
+// Replays a recorded run offline and free of cost, in a scratch clone with a scratch home. Stops at the first request
+// that was not recorded.
 //
 //   const auto scratch = SB_TRY(make_scratch(seams, recording));
 //   Replay replay(seams, recording, scratch);
@@ -7,7 +7,7 @@
 //   std::string difference = replay.diverged_at();
 //   if (difference.empty()) difference = divergence(recording.state, state);
 //
-// Not thread-safe. What it is made with must outlive it.
+// Not thread-safe. Its arguments must outlive it.
 #pragma once
 
 #include <string>
@@ -34,9 +34,9 @@ class Replay {
 
   // With the scratch home, and a clock that does not wait.
   const Seams& seams() const { return seams_; }
-  // People answer as they did then: `ask_interactively` is not asked.
+  // People answer as recorded: `ask_interactively` is not called.
   Result<pipeline::RunState> play(const RunObserver& observer);
-  // Where it asked what was not recorded, or could not go on; empty: nowhere.
+  // Where it made a request that was not recorded, or could not continue; empty: nowhere.
   const std::string& diverged_at() const { return left_at_; }
 
  private:
@@ -55,7 +55,7 @@ class Replay {
   std::string left_at_;
 };
 
-// The first place where both went different ways; empty: they did not.
+// The first point where the two differ; empty: none.
 std::string divergence(const pipeline::RunState& then, const pipeline::RunState& now);
 
 }  // namespace sb::runs

@@ -2,17 +2,18 @@
 
 #include <fmt/format.h>
 
-#include "pipeline/forge/github_forge.hpp"
 #include "pipeline/limits.hpp"
 
 namespace sb::runs {
 
 Result<pipeline::Ticket> load_ticket(const Seams& seams, pipeline::Forge& forge, const std::string& given,
                                      std::string* source) {
-  const bool is_address = given.starts_with("https://") || given.starts_with("http://") || given.starts_with("github:");
+  const pipeline::ForgeKind& kind = forge.kind();
+  const bool is_address =
+      given.starts_with("https://") || given.starts_with("http://") || !pipeline::ticket_reference(given, kind).empty();
   // `owner/name#12`, `#12`: unless there is such a file.
   const bool is_number =
-      forge.is_hosted() && pipeline::issue_named(given, "owner/name") && seams.files.kind(given) == FileKind::kMissing;
+      kind.is_ticket_name != nullptr && kind.is_ticket_name(given) && seams.files.kind(given) == FileKind::kMissing;
   if (is_address || is_number) {
     pipeline::Ticket ticket = SB_TRY(forge.ticket(given));
     if (source != nullptr) *source = is_number ? ticket.id : given;

@@ -1,4 +1,4 @@
-// What a run is asked to do: a ticket from wherever it is, or an earlier run to be started again.
+// The input of a run: a ticket from any source, or an earlier run to be restarted.
 #pragma once
 
 #include <optional>
@@ -10,12 +10,12 @@
 
 namespace sb::runs {
 
-// FILE, an address the forge knows, or - for the input. `source` gets where it can be read again.
+// FILE, an address that the forge knows, or - for stdin. `source` gets the place to read it again from.
 Result<pipeline::Ticket> load_ticket(const Seams& seams, pipeline::Forge& forge, const std::string& given,
                                      std::string* source = nullptr);
 
-// A person chose to begin again with the ticket as it is now. RunQuestion of a run that was ended so long ago, too:
-// whatever kept the new one from being opened may be gone.
+// A person chose to restart with the current ticket. Also for a run that ended that way long ago: what kept the new one
+// from being opened may be fixed.
 std::optional<pipeline::RunRequest> restart_of(const pipeline::RunState& state);
 
 }  // namespace sb::runs

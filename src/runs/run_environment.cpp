@@ -5,14 +5,14 @@
 #include "agent/secrets/secret_value.hpp"
 #include "host/loopback_host.hpp"
 #include "pipeline/forge/cassette_forge.hpp"
-#include "pipeline/forge/make_forge.hpp"
+#include "pipeline/forge/forges.hpp"
 #include "pipeline/git/git.hpp"
 #include "pipeline/settings/check.hpp"
 
 namespace sb::runs {
 namespace {
 
-// Values that are looked for in everything that leaves this machine, besides the keys of models.
+// Values that are searched for in everything that leaves this machine, in addition to the keys of models.
 Result<std::vector<std::string>> known_secrets(const Seams& seams, const pipeline::RunSettings& settings,
                                                const std::string& workspace) {
   std::vector<std::string> values = pipeline::secrets_in_configuration(seams, workspace);
@@ -30,7 +30,7 @@ Checked<std::unique_ptr<RunEnvironment>> RunEnvironment::open(const Seams& seams
   if (!homes) return std::unexpected(Faults{homes.error()});
   auto settings = pipeline::load_settings(seams, *homes, workspace);
   if (!settings) return std::unexpected(settings.error());
-  // What a later phase would stumble over is told now, before anything costs anything. Ending a run needs none of it.
+  // Report now what a later phase would fail on, before anything costs anything. Stopping a run needs none of it.
   if (readiness == RunPurpose::kWork) {
     pipeline::SettingsReport report = pipeline::check_settings(seams, *homes, *settings, workspace);
     std::ranges::move(report.missing, std::back_inserter(report.faults));
@@ -45,7 +45,7 @@ Status RunEnvironment::assemble(const std::string& workspace) {
   workspace_ = workspace;
   home_ = SB_TRY(engine::SessionHome::open(seams_));
   http_ = net::make_http_client();
-  // A replay asks nobody, and agent programs would.
+  // A replay makes no requests; agent programs would.
   if (replayed_.empty()) host_ = host::make_agent_host(seams_, *http_);
   const std::vector<std::string> secrets = SB_TRY(known_secrets(seams_, settings_, workspace));
   forge_ = SB_TRY(make_forge(secrets));
@@ -82,9 +82,9 @@ Result<std::unique_ptr<pipeline::Forge>> RunEnvironment::make_forge(std::vector<
   };
   const pipeline::ForgeSettings& settings = settings_.forge;
   if (!replayed_.empty()) {
-    return pipeline::make_replaying_forge(settings.kind, settings.kind != "local", std::move(cassette_of));
+    return pipeline::make_replaying_forge(*settings.kind, std::move(cassette_of));
   }
-  return pipeline::make_recording_forge(SB_TRY(pipeline::make_forge(seams_, *http_, settings, workspace_)),
+  return pipeline::make_recording_forge(SB_TRY(pipeline::make_forge({seams_, *http_, settings, workspace_})),
                                         std::move(cassette_of), seams_.clock, std::move(secrets));
 }
 
@@ -101,7 +101,7 @@ void RunEnvironment::mark_divergence(std::string place) {
   }
 }
 
-// What differs from place to place goes by a name in what is recorded.
+// Values that differ between machines are recorded by name.
 std::shared_ptr<agent::Cassette> RunEnvironment::cassette_of(const std::string& run, const std::string& work_tree) {
   const std::lock_guard lock(mutex_);
   std::shared_ptr<agent::Cassette>& cassette = cassettes_[replayed_.empty() ? run : replayed_];

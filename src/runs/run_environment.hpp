@@ -1,6 +1,6 @@
-// Everything a run needs to be driven from here: settings, store, forge, models and agents, put together once.
+// Everything needed to drive a run: settings, store, forge, models and agents, assembled once.
 //
-// Not thread-safe. Keep it where it was made: its parts refer to each other.
+// Not thread-safe. Not movable: its parts refer to each other.
 #pragma once
 
 #include <map>
@@ -17,7 +17,7 @@
 
 namespace sb::runs {
 
-// Who watches a run, and is asked.
+// The observer of a run, who is also asked.
 struct RunObserver {
   pipeline::AskInteractively ask_interactively = {};
   std::function<void(const pipeline::RunState&, const pipeline::RunEvent&)> on_event = {};
@@ -25,7 +25,7 @@ struct RunObserver {
   std::function<bool()> should_continue = {};
 };
 
-// What is played again instead of asking models and a forge.
+// The recording that answers instead of models and a forge.
 struct ReplaySource {
   std::string run;  // the recorded one
   Value cassette;
@@ -36,17 +36,16 @@ enum class RunPurpose { kWork, kStopOnly };  // kStopOnly: a run is only stopped
 
 class RunEnvironment {
  public:
-  // All faults of the settings and of what they name, or the one thing that is wrong. `workspace`: absolute, links
-  // resolved.
+  // All faults of the settings and of what they name, or the one error. `workspace`: absolute, links resolved.
   static Checked<std::unique_ptr<RunEnvironment>> open(const Seams& seams, const std::string& workspace,
                                                        RunPurpose readiness = RunPurpose::kWork);
-  // With other settings than the files say, and models and a forge that answer from a recording.
+  // With given settings instead of the files', and models and a forge that answer from a recording.
   static Result<std::unique_ptr<RunEnvironment>> open_replay(const Seams& seams, const std::string& workspace,
                                                              pipeline::RunSettings settings,
                                                              const ReplaySource& played);
 
   engine::SessionHome& home() { return *home_; }
-  // Of a replay: where it left the recording; empty: it has not.
+  // For a replay: where it diverged; empty: it has not.
   std::string diverged_at();
   void mark_divergence(std::string place);
   const pipeline::RunSettings& settings() const { return settings_; }
@@ -70,7 +69,7 @@ class RunEnvironment {
   std::unique_ptr<pipeline::Forge> forge_;
   std::mutex mutex_;
   std::map<std::string, std::shared_ptr<agent::Cassette>> cassettes_;  // by run; in a replay one, of the recorded run
-  std::string replayed_;                                               // the recorded run; empty: this is no replay
+  std::string replayed_;                                               // the recorded run; empty: not a replay
   agent::BeforeReply before_;
   std::unique_ptr<agent::AgentRunner> runner_;
 };

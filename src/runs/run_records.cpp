@@ -17,7 +17,7 @@ using pipeline::PhaseRecord;
 
 constexpr std::string_view kHashPrefix = "sha256:";
 
-// A workflow and all it calls, from the blobs of the store.
+// A workflow and everything it calls, from the blobs of the store.
 class Pins {
  public:
   explicit Pins(const pipeline::RunLog& log) : log_(log) {}
@@ -34,10 +34,10 @@ class Pins {
     if (!known.insert(hash).second) return {};
     const auto text = log_.blob(hash.starts_with(kHashPrefix) ? hash.substr(kHashPrefix.size()) : hash);
     if (!text) {
-      return fail(ErrorCode::kNotFound,
-                  fmt::format("a workflow as it was pinned by the run ({}) is not in the store any more: {}", hash,
-                              text.error().message),
-                  "Without it the run cannot be played again");
+      return fail(
+          ErrorCode::kNotFound,
+          fmt::format("a workflow pinned by the run ({}) is no longer in the store: {}", hash, text.error().message),
+          "Without it the run cannot be replayed");
     }
     Value pinned = SB_TRY(parse_json(*text, {.bytes = limits::kStoreValueBytes}));
     if (const Value& calls = pinned["calls"]; calls.is_object()) {
@@ -56,7 +56,7 @@ struct StartedWorkflow {
   std::string workflow, hash;
 };
 
-// What agents of this session started by themselves, and those again.
+// The sessions that agents of this session started, recursively.
 Status add_spawned(const RunRecords& source, const std::string& session, std::vector<StartedWorkflow>& started,
                    std::set<std::string>& known) {
   for (const auto& event : SB_TRY(agent::AgentLog(source.home.home().store(), source.clock, session).read())) {
@@ -89,9 +89,9 @@ class InterventionReader {
     const Value& payload = event.payload;
     if (event.type == "taken_over") {
       return fail(ErrorCode::kUnsupported,
-                  fmt::format("a person took over session {} ({}), and what people do by hand is not recorded",
-                              record_.session, to_string(record_.phase)),
-                  "A run like that cannot be played again");
+                  fmt::format("a person took over session {} ({}), and manual work is not recorded", record_.session,
+                              to_string(record_.phase)),
+                  "Such a run cannot be replayed");
     }
     if (event.type == "turn" && payload["turn"].is_integer()) turn_ = payload["turn"].as_integer();
     if (event.type == "tool_started") calls_[text(payload, "call")] = text(payload, "tool");
@@ -127,7 +127,7 @@ class InterventionReader {
   const PhaseRecord& record_;
   Value& interventions_;
   std::int64_t turn_ = 0;
-  std::map<std::string, std::string> calls_;  // that are under way: their tools
+  std::map<std::string, std::string> calls_;  // running calls: their tools
   std::vector<std::pair<std::int64_t, std::string>> unseen_;
 };
 
@@ -149,9 +149,7 @@ Result<std::vector<Value>> pinned_workflows(const RunRecords& source, std::vecto
       bundles.push_back(SB_TRY(pins.bundle_of(each.hash)));
     } else if (place->second != each.hash) {
       notes.push_back(
-          fmt::format("the workflow {} was changed while the run was under way, and only its first form is "
-                      "played",
-                      each.workflow));
+          fmt::format("the workflow {} was changed during the run; only its first version is replayed", each.workflow));
       place->second = each.hash;
     }
   }
@@ -178,12 +176,12 @@ Status check_programs(const RunRecords& source, const agent::AgentSettings& sett
     const Value kept = SB_TRY(parse_json(bytes, {.bytes = limits::kStoreValueBytes}));
     const auto model =
         settings.model_for(record.bundle.string_at("role").value_or(""), kept.string_at("tier").value_or(""));
-    if (!model || (*model)->provider != agent::ModelSettings::Provider::kCommand) continue;
+    if (!model || !(*model)->is_program()) continue;
     return fail(ErrorCode::kUnsupported,
-                fmt::format("the agent program {} worked the phase {}, and a program cannot be played again: what it "
-                            "asks its model has ids and times in it, so that it never asks the same twice",
+                fmt::format("the agent program {} worked on the phase {}, and a program cannot be replayed: its "
+                            "model requests contain ids and times, so that no two are the same",
                             (*model)->name, to_string(record.phase)),
-                "Runs whose phases are worked by models can be played");
+                "Only runs of built-in agents can be replayed");
   }
   return {};
 }

@@ -1,5 +1,5 @@
-// What the store knows of a run besides its events and its exchanges, and a replay needs: the workflows as its sessions
-// pinned them, what people answered, and what they told its agents.
+// What a replay needs from the store besides the run's events and exchanges: the workflows as its sessions pinned them,
+// people's answers, and what people told its agents.
 #pragma once
 
 #include <string>
@@ -18,18 +18,18 @@ struct RunRecords {
   const pipeline::RunState& state;
 };
 
-// Of all its phases and of the agents they started: each {bundle: [pinned, …]} (workflow/catalog/source_file.hpp).
-// kNotFound when one cannot be had any more. `notes` gets what people should know of it.
+// For all its phases and the agents they started: each {bundle: [pinned, …]} (workflow/catalog/source_file.hpp).
+// kNotFound when one is no longer available. `notes` gets remarks for people.
 Result<std::vector<Value>> pinned_workflows(const RunRecords& source, std::vector<std::string>& notes);
 
 // {answers: […], told: […]}
-//   answers  one for each that state.asked has: {ending, options, values, waived, texts}, or null while it is open
+//   answers  one for each of state.asked: {ending, options, values, waived, texts}, or null while it is open
 //   told     {phase, round, attempt, turn, type, text, in_call, [by]}: steered, kill_asked; resumed or afresh, when the
-//            process that worked it had ended. `turn`: the newest at that time; `in_call`: in the middle of which call
-// kUnsupported when a person worked a session by hand.
+//            working process had ended. `turn`: the newest at that time; `in_call`: the call that was interrupted
+// kUnsupported when a person worked on a session by hand.
 Result<Value> collect_people(const RunRecords& source);
 
-// kUnsupported when an agent program worked any of its phases: what it asks is never twice the same.
+// kUnsupported when an agent program worked on any of its phases: its requests are never the same twice.
 Status check_programs(const RunRecords& source, const agent::AgentSettings& settings);
 
 }  // namespace sb::runs

@@ -1,4 +1,4 @@
-// What is built in: the data files of this folder (refs, features, tags), and the workflows, routines and contracts.
+// Built-in data: the data files of this folder (refs, features, tags), and the workflows, routines and contracts.
 #pragma once
 
 #include <string_view>
@@ -6,12 +6,12 @@
 
 namespace sb::workflow {
 
-// Empty when there is no file of this name.
+// Empty if there is no file with this name.
 std::string_view data_file(std::string_view name);
 
 namespace bundled {
-// Names below workflows/, such as `wr.shaping.yaml`, `routines/design-review.yaml`, `contracts/loop_control.yaml`; the
-// content is JSON.
+// Names relative to workflows/, such as `wr.shaping.yaml`, `routines/design-review.yaml`,
+// `contracts/loop_control.yaml`; the content is JSON.
 std::string_view data_file(std::string_view name);
 std::vector<std::string_view> data_names();
 }  // namespace bundled

@@ -1,10 +1,10 @@
-// What the tests of workflows share: definitions from text, and surroundings that a test fills itself.
+// Shared by the tests of workflows: definitions from text, and a resolver that the test fills.
 //
 //   FakeResolver around;                             // the built-in contracts, features and refs; nothing else
 //   around.add_workflow("{id: other, …}");
 //   around.add_routine("wr.templates.routine.look", "…");
 //   Bundle bundle = compiled("{id: mine, …}", around);   // the test fails, and ends, on a fault
-//   std::string told = compile_faults("…", around);      // one fault a line
+//   std::string faults = compile_faults("…", around);    // one fault per line
 #pragma once
 
 #include <gtest/gtest.h>
@@ -49,7 +49,7 @@ inline Definition defined(std::string text) {
   return defined(document_from(std::move(text)));
 }
 
-// The faults read_definition tells, one a line; empty when there are none.
+// The faults that read_definition reports, one per line; empty if there are none.
 inline std::string definition_faults(std::string text) {
   const auto definition = read_definition(document_from(std::move(text)));
   return definition ? "" : to_lines(definition.error());
@@ -136,7 +136,7 @@ inline Bundle compiled(std::string text, const ReferenceResolver& around = FakeR
   return std::move(*bundle);
 }
 
-// The faults of reading and compiling, one a line; empty when there are none.
+// The faults of reading and compiling, one per line; empty if there are none.
 inline std::string compile_faults(std::string text, const ReferenceResolver& around = FakeResolver()) {
   const auto bundle = compile_text(std::move(text), around);
   return bundle ? "" : to_lines(bundle.error());

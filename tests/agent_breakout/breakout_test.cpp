@@ -13,7 +13,7 @@
 #include <iostream>
 
 #include "base/document/document.hpp"
-#include "base/fakes.hpp"
+#include "base/testing/fakes.hpp"
 #include "inbox/decision_events.hpp"
 #include "inbox/operators/key_files.hpp"
 #include "inbox/operators/signature.hpp"

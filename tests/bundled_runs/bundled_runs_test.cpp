@@ -1,5 +1,5 @@
-// Runs through the bundled workflows, from the shortest way to the longest: every gate, child, decision and round is
-// worked by agents of the real program.
+// Runs through the bundled workflows, on their shortest and longest paths: every gate, child, decision and round is
+// worked on by agents of the real program.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -17,7 +17,7 @@ using testing::HasSubstr;
 class BundledRuns : public testing::Test {
  protected:
   BundledRuns() : place(SB_PROGRAM), script(place) {
-    place.configure("phases: {discovery: wr.discovery}");  // the others are the bundled ones anyway
+    place.configure("phases: {discovery: wr.discovery}");  // the other defaults are the bundled ones
     const auto keys = [](std::initializer_list<Value::Member> members) { return Value::object(members); };
     script.of("wr.discovery").answers =
         keys({{"ambiguityLevel", "clear"}, {"codebaseBeliefs", Value::array()}, {"directionIsObvious", true}});
@@ -49,7 +49,7 @@ class BundledRuns : public testing::Test {
     script.of("wr.fix").answers =
         keys({{"findingPlans", Value(Value::Array{keys({{"finding", "There is no word of why"},
                                                         {"decision", "mend"},
-                                                        {"why", "nobody knows later"},
+                                                        {"why", "the reason would get lost"},
                                                         {"shownBy", "reading it"}})})}});
     script.of("wr.fix").calls["mend"] = {call("Bash", keys({{"command", "echo because >> answer.txt"}}))};
     script.of("wr.fix").artifacts["hand-off"] = keys({{"filesChanged", Value::array({"answer.txt"})}});
@@ -59,11 +59,11 @@ class BundledRuns : public testing::Test {
     return call("Write", Value::object({{"file_path", path}, {"content", text}}));
   }
 
-  // The first review finds this; those after it find nothing.
+  // The first review finds this; later ones find nothing.
   std::string first_verdict(const char* word, const char* category) const {
     return Line("wr.mr-review")
         .step("give-verdict")
-        .complete("One finding that has to be mended before this is merged.",
+        .complete("One finding that must be fixed before this is merged.",
                   {verdict(word, {finding(word == std::string("minor") ? "minor" : "major", "There is no word of why",
                                           category)})});
   }
@@ -80,7 +80,7 @@ class BundledRuns : public testing::Test {
   BundledScript script;
 };
 
-TEST_F(BundledRuns, ASmallTicketTakesTheShortWay) {
+TEST_F(BundledRuns, ASmallTicketTakesTheShortPath) {
   place.script(script.lines());
   const ProgramResult ended = place.run_goal("Put the right answer in place");
   EXPECT_EQ(ended.code, 0) << ended.output << ended.errors;
@@ -89,8 +89,8 @@ TEST_F(BundledRuns, ASmallTicketTakesTheShortWay) {
   EXPECT_EQ(place.delivered_commits(), 1);
 }
 
-// Gates judged by evaluators, ideas and context from two sides, a challenge, five reviewers, a simulation.
-TEST_F(BundledRuns, ALargeTicketTakesTheLongWayAndAsksOnce) {
+// Gates judged by evaluators, ideas and context from two agents, a challenge, five reviewers, a simulation.
+TEST_F(BundledRuns, ALargeTicketTakesTheLongPathAndAsksOnce) {
   Value& discovery = script.of("wr.discovery").answers;
   discovery.set("ambiguityLevel", "uncertain");
   discovery.set("codebaseBeliefs", Value::array({"the check reads one file"}));
@@ -130,7 +130,7 @@ TEST_F(BundledRuns, ALargeTicketTakesTheLongWayAndAsksOnce) {
   EXPECT_TRUE(place.open_decisions().empty());
 }
 
-TEST_F(BundledRuns, AMinorFindingIsMendedByWrFixAndReviewedAgain) {
+TEST_F(BundledRuns, AMinorFindingIsFixedByWrFixAndReviewedAgain) {
   place.script(first_verdict("minor", "style") + script.lines());
   const ProgramResult ended = place.run_goal("Put the right answer in place");
   EXPECT_EQ(ended.code, 0) << ended.output << ended.errors;
@@ -140,8 +140,8 @@ TEST_F(BundledRuns, AMinorFindingIsMendedByWrFixAndReviewedAgain) {
   EXPECT_EQ(place.delivered_commits(), 2);
 }
 
-// What went through an audit is never merged without a person.
-TEST_F(BundledRuns, ABlockingFindingIsAuditedByItsCategoryMendedAndLeftToAPerson) {
+// A change that was audited is never merged without a person.
+TEST_F(BundledRuns, ABlockingFindingIsAuditedByItsCategoryFixedAndLeftToAPerson) {
   const std::pair<const char*, const char*> rows[] = {{"correctness", "wr.production-readiness-audit"},
                                                       {"architecture", "wr.architecture-scalability-audit"}};
   for (const auto& [category, audit] : rows) {
@@ -161,7 +161,7 @@ TEST_F(BundledRuns, ABlockingFindingIsAuditedByItsCategoryMendedAndLeftToAPerson
   }
 }
 
-TEST_F(BundledRuns, AUserInterfaceIsDesignedAndAPersonSaysYes) {
+TEST_F(BundledRuns, AUserInterfaceIsDesignedAndAPersonApproves) {
   place.script(script.lines());
   EXPECT_EQ(place.run_goal("Show the right answer on the screen").code, 1);
   EXPECT_THAT(workflows(), ElementsAre("wr.discovery", "wr.shaping", "wr.ui-ux-design"));

@@ -56,7 +56,7 @@ Value call(const std::string& tool, Value input) {
 
 Value BundledScript::reply(const StepOverrides& overrides, const Value& shown, const Value& step) const {
   Value input =
-      Value::object({{"notes", "What was found, done and decided in this step, for readers who know nothing."}});
+      Value::object({{"notes", "What was found, done and decided in this step, for a reader without other context."}});
   Value artifacts = Value::array();
   if (step.find("outputContract") != nullptr) artifacts.push_back(artifact_for(step, overrides));
   if (const Value* refs = step.find("assessmentRefs")) {

@@ -1,5 +1,5 @@
-// Replies for the bundled workflows, made from what their steps ask for: a line a step, used as often as it is opened.
-// What matters to a test is set; the rest is the first value that fits.
+// Replies for the bundled workflows, generated from what their steps ask for: one line per step, used as often as the
+// step is opened. A test sets what matters to it; the rest is the first value that fits.
 #pragma once
 
 #include <map>
@@ -13,11 +13,11 @@ namespace sb::pipeline_tests {
 
 class BundledScript {
  public:
-  // Of one workflow.
+  // For one workflow.
   struct StepOverrides {
     Value answers = Value::object();            // context keys, wherever a step must send them
     std::map<std::string, Value> artifacts;     // step: members to set in the artifact of its contract
-    std::map<std::string, Value::Array> calls;  // step: tools to call before it is delivered, in the same reply
+    std::map<std::string, Value::Array> calls;  // step: tools to call before it is submitted, in the same reply
   };
   explicit BundledScript(const RunFixture& place) : place_(place) {}
 

@@ -1,7 +1,7 @@
-// A stand-in for the Anthropic Messages API on the loopback: streamed and plain answers, scripted by the test.
+// A fake Anthropic Messages API on loopback: streamed and plain answers, scripted by the test.
 //
-// The script is a function of a Turn (what the model was sent) that gives content blocks: say(text), call(tool, input),
-// or a list of them. It reads results and takes tokens out of them as an agent would. What it throws fails the test.
+// The script is a function of a Turn (what the model was sent) that returns content blocks: say(text), call(tool,
+// input), or a list of them. It reads tokens from results, like an agent. An exception fails the test.
 import http from 'node:http';
 import { once } from 'node:events';
 
@@ -9,10 +9,10 @@ import { answerLine } from './support.mjs';
 
 export const say = (text) => ({ type: 'text', text });
 export const call = (name, input = {}) => ({ type: 'tool_use', name, input });
-// An answer with a bill of its own: {input_tokens: …} makes the client believe that its context is that full.
+// An answer with its own usage: {input_tokens: …} makes the client believe that its context is that full.
 export const billed = (usage, ...content) => ({ content, usage });
 
-// The API fails, and not in a way that is worth another try.
+// An API error that is not worth a retry.
 export const fails = (message) => ({ fails: message });
 
 // What the model was sent in one request.
@@ -22,7 +22,7 @@ export class Turn {
     this.messages = body.messages ?? [];
     this.tools = (body.tools ?? []).map((tool) => tool.name);
     this.system = textOf(body.system);
-    // What the user said first: tells a subagent from the agent that started it.
+    // The user's first message: distinguishes a subagent from the agent that started it.
     this.task = textOf(this.messages[0]?.content);
     const last = this.messages.at(-1)?.content;
     const results = Array.isArray(last) ? last.filter((block) => block.type === 'tool_result') : [];
@@ -50,7 +50,7 @@ export class Turn {
   }
 }
 
-// Texts of the blocks of a message, with those of tool results in it.
+// The texts of a message's blocks, including tool results.
 export function textsOf(content) {
   if (typeof content === 'string') return [content];
   return (content ?? []).flatMap((block) => {
@@ -64,7 +64,7 @@ export function textOf(content) {
 }
 
 export class ScriptedModel {
-  // Listens until the place is closed. `turns` has what was asked and answered.
+  // Listens until the test ends. `turns` records requests and answers.
   static async start(place, script) {
     const model = new ScriptedModel(place, script);
     model.server.listen(0, '127.0.0.1');
@@ -141,7 +141,7 @@ export class ScriptedModel {
   }
 }
 
-// For people: without what the client tells every model about itself.
+// A readable transcript, without the client's own system reminders.
 function transcriptOf(turn, content) {
   const isOurs = (text) => /hook|signalbox|ct_/i.test(text);
   const reminders = /<system-reminder>[^]*?<\/system-reminder>\n*/g;

@@ -1,4 +1,4 @@
-// Claude Code as an application hosts it: stream-json both ways, permissions and elicitations answered by the test.
+// Claude Code hosted by an application: stream-json both ways; the test answers permissions and elicitations.
 import assert from 'node:assert/strict';
 import path from 'node:path';
 
@@ -10,13 +10,13 @@ export const startOf = (place, workflow, goal) =>
   call(tool('start_workflow'), { workflowId: workflow.id, workspacePath: place.workspace, goal });
 export const deliver = (input) => call(tool('continue_workflow'), input);
 export const overStdio = () => ({ command: signalbox, args: ['mcp'] });
-// Whatever the configuration of the user and the project says.
+// Use the server from the user's and the project's configuration.
 export const installed = Symbol('installed');
 export const overHttp = (server) => ({ type: 'http', url: server.url });
 
 export class ClaudeCode {
-  // `server` is the entry of signalbox in the MCP configuration. `elicit(request)` gives {action, content};
-  // `permit(request)` gives {behavior, …}, by default an allowance.
+  // `server` is the entry of signalbox in the MCP configuration. `elicit(request)` returns {action, content};
+  // `permit(request)` returns {behavior, …} and allows by default.
   constructor(place, model, { server, elicit, permit, args = [], env = {} } = {}) {
     this.elicit = elicit ?? (() => ({ action: 'cancel' }));
     this.permit = permit ?? ((request) => ({ behavior: 'allow', updatedInput: request.input }));
@@ -67,7 +67,7 @@ export class ClaudeCode {
     this.process.send({ type: 'control_response', response: { subtype: 'success', request_id: id, response } });
   }
 
-  // Says something as the user, and waits until the agent has ended its turn; gives the result message.
+  // Sends a user message, waits for the end of the agent's turn and returns the result message.
   async ask(text, timeout) {
     this.process.send({
       type: 'user', message: { role: 'user', content: text }, parent_tool_use_id: null, session_id: '',
@@ -82,7 +82,7 @@ export class ClaudeCode {
     return JSON.parse(this.process.lines[found.index]);
   }
 
-  // Ends it as an application does, by closing its input.
+  // Ends it like an application, by closing its input.
   async quit() {
     this.process.closeInput();
     const status = await this.process.end();
@@ -90,12 +90,12 @@ export class ClaudeCode {
     return status;
   }
 
-  // What it said of itself when it began its first turn: servers, tools, commands.
+  // The init message of its first turn: servers, tools, commands.
   facts() {
     return this.messages.find((message) => message.type === 'system' && message.subtype === 'init');
   }
 
-  // Everything that tools answered to the model, as {name, isError, text}.
+  // All tool results sent to the model, as {name, isError, text}.
   toolResults() {
     const names = new Map();
     const results = [];
@@ -112,13 +112,13 @@ export class ClaudeCode {
   }
 }
 
-// The form filled in: the one field that asks for a choice gets the option with that label.
+// Fills in a form: the only choice field gets the option with that label.
 export function choose(schema, label) {
   const [[field, { oneOf }]] = Object.entries(schema.properties).filter(([, property]) => property.oneOf);
   return { [field]: oneOf.find((option) => option.title === label).const };
 }
 
-// One turn of a fresh Claude Code. Fails the test when it ends in an error.
+// One turn of a fresh Claude Code. Fails the test if it ends with an error.
 export async function runClaude(place, model, prompt, options = {}) {
   const claude = new ClaudeCode(place, model, options);
   claude.last = await claude.ask(prompt);

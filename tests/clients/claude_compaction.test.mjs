@@ -1,4 +1,4 @@
-// Claude Code forgets a conversation in the middle of a workflow; the hooks bring the open step back.
+// Claude Code compacts a conversation in the middle of a workflow; the hooks restore the open step.
 import assert from 'node:assert/strict';
 
 import { ScriptedModel, billed, say } from './anthropic.mjs';
@@ -14,10 +14,10 @@ const threeSteps = {
   steps: ['one', 'two', 'three'].map((id) => ({ id, title: `Step ${id}`, prompt: `Do ${id}.` })),
 };
 const isAskedForSummary = (turn) => /Please provide your summary/.test(turn.said);
-// Tokens in what the agent was told since it forgot everything.
+// Tokens the agent received after the compaction.
 const tokensIn = (turn) => [...new Set(turn.all.match(/\bct_\w+/g) ?? [])];
 
-// An agent that notes nothing useful when it is asked for a summary.
+// An agent that writes nothing useful when asked for a summary.
 function agent(place, seen) {
   const deliveries = { one: [notes('One.')], two: [notes('Two.')], three: [notes('Three.')] };
   return (turn, n) => {
@@ -28,8 +28,8 @@ function agent(place, seen) {
     if (!line) {
       seen.brought = turn.all;
       const [token, ...others] = tokensIn(turn);
-      assert.deepEqual(others, [], 'one token was brought back');
-      assert.ok(token, `no token was brought back in: ${turn.said}`);
+      assert.deepEqual(others, [], 'the hook restored one token');
+      assert.ok(token, `the hook restored no token in: ${turn.said}`);
       return deliver({ continueToken: token, ...deliveries.two.shift() });
     }
     const next = nextDelivery(line, deliveries);
@@ -45,7 +45,7 @@ function check(place, claude, seen) {
   assert.equal(place.session().session.status, 'complete');
 }
 
-scenario('a compaction in the middle of a turn', async (place) => {
+scenario('compaction in the middle of a turn', async (place) => {
   install(place, threeSteps);
   place.signalbox('hook', 'install', '--project');
   const seen = { atTwo: () => [say('Now for the second.'), listing()] };
@@ -70,7 +70,7 @@ scenario('/compact between two turns', async (place) => {
   check(place, claude, seen);
 });
 
-scenario('a conversation taken up by another process', async (place) => {
+scenario('a conversation resumed by another process', async (place) => {
   install(place, threeSteps);
   place.signalbox('hook', 'install', '--project');
   const left = { one: [notes('One.')], three: [notes('Three.')] };
@@ -80,14 +80,14 @@ scenario('a conversation taken up by another process', async (place) => {
   const model = await ScriptedModel.start(place, (turn, n) => {
     if (n === 1) return startOf(place, threeSteps, 'Do three things');
     if (/Go on\./.test(turn.said)) {
-      // Killed so, Claude Code may have lost the last answer; what the hook says is true.
+      // After the kill, Claude Code may have lost the last answer; the hook has the current state.
       brought = turn.said;
       return deliver({ continueToken: /at step 2 of 3[^]*?\b(ct_\w+)/.exec(brought)?.[1], ...notes('Two.') });
     }
     const line = turn.latestLine();
     if (line.pending?.stepId === 'two') {
       first.process.kill('SIGKILL');
-      return say('Nobody hears this.');
+      return say('No one receives this.');
     }
     const next = nextDelivery(line, left);
     return next ? deliver(next) : say('All three are done.');

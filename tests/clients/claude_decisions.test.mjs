@@ -1,5 +1,5 @@
-// Claude Code and people who do not answer at once: put off in the dialog, answered elsewhere, a server that is gone
-// when the answer comes.
+// Claude Code and people who do not answer immediately: cancelled in the dialog, answered elsewhere, and a server that
+// restarts before the answer.
 import assert from 'node:assert/strict';
 
 import { ScriptedModel, say } from './anthropic.mjs';
@@ -13,7 +13,7 @@ const deliveries = () => ({
   tell: [notes('Told everybody.')],
 });
 
-scenario('put off in the dialog, answered in the inbox, brought by the next prompt', async (place) => {
+scenario('cancelled in the dialog, answered in the inbox, delivered with the next prompt', async (place) => {
   install(place, release);
   place.signalbox('hook', 'install', '--project');
   const left = deliveries();
@@ -21,7 +21,7 @@ scenario('put off in the dialog, answered in the inbox, brought by the next prom
   const model = await ScriptedModel.start(place, (turn, n) => {
     if (n === 1) return startOf(place, release, 'Release it');
     const line = turn.latestLine();
-    if (turn.line?.kind === 'awaiting_decision') return say('Somebody must decide first.');
+    if (turn.line?.kind === 'awaiting_decision') return say('A person must decide first.');
     if (line.kind === 'awaiting_decision') {
       brought = turn.said;
       return deliver({ continueToken: line.continueToken });
@@ -30,7 +30,7 @@ scenario('put off in the dialog, answered in the inbox, brought by the next prom
     return next ? deliver(next) : say('Released.');
   });
   const claude = new ClaudeCode(place, model, { server: overStdio(), elicit: () => ({ action: 'cancel' }) });
-  assert.equal((await claude.ask('Release it.')).result, 'Somebody must decide first.');
+  assert.equal((await claude.ask('Release it.')).result, 'A person must decide first.');
   const [open] = place.json('inbox', 'list');
   assert.equal(open.state, 'open');
   place.signalbox('inbox', 'answer', open.decision, 'staging');
@@ -42,7 +42,7 @@ scenario('put off in the dialog, answered in the inbox, brought by the next prom
   assert.match(place.session().session.recap, /Told everybody/);
 });
 
-scenario('a server that is gone when the dialog is answered', async (place) => {
+scenario('the server restarts before the dialog is answered', async (place) => {
   install(place, release);
   const left = deliveries();
   const server = await place.serve();

@@ -1,4 +1,4 @@
-// Claude Code finds the server where `signalbox mcp install` puts it, and no longer when it is taken out.
+// Claude Code finds the server after `signalbox mcp install`, and not after uninstall.
 import assert from 'node:assert/strict';
 
 import { ScriptedModel, call, say } from './anthropic.mjs';
@@ -15,7 +15,7 @@ async function servers(place) {
   return { claude, known: claude.facts().mcp_servers };
 }
 
-scenario('installed for the user, and taken out again', async (place) => {
+scenario('installed for the user and uninstalled', async (place) => {
   install(place, release);
   place.signalbox('mcp', 'install', '--client', 'claude-code');
   place.isInstalled = true;
@@ -27,7 +27,7 @@ scenario('installed for the user, and taken out again', async (place) => {
   assert.deepEqual((await servers(place)).known, []);
 });
 
-scenario('workflows are commands of the client', async (place) => {
+scenario('workflows appear as commands of the client', async (place) => {
   install(place, release);
   place.signalbox('mcp', 'install', '--client', 'claude-code');
   const model = await ScriptedModel.start(place, () => say('Understood.'));
@@ -36,7 +36,7 @@ scenario('workflows are commands of the client', async (place) => {
   const command = `/mcp__signalbox__${release.id}`;
   assert.equal((await claude.ask(`${command} Release version 3`)).result, 'Understood.');
   assert.equal(await claude.quit(), 0);
-  // Claude Code passes on the first word as the goal, and shows the model the whole line.
+  // Claude Code passes the first word as the goal, and shows the model the whole line.
   const { said } = model.turns.at(-1).turn;
   assert.match(said, /Call start_workflow with workflowId "acme\.release"/);
   assert.match(said, /Goal: Release\nIf the person wrote more than this/);

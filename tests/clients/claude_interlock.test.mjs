@@ -1,4 +1,4 @@
-// Claude Code with our hooks: the open step says what may be touched.
+// Claude Code with our hooks: the open step decides what may be changed.
 import assert from 'node:assert/strict';
 
 import { ScriptedModel, call, say } from './anthropic.mjs';
@@ -11,7 +11,7 @@ const edit = (place, file) => call('Edit', {
 });
 const bash = (command) => call('Bash', { command, description: 'a command' });
 
-scenario('nothing is written while planning, in scope while building, out of scope never', async (place) => {
+scenario('no writes while planning, in-scope writes while building, never out of scope', async (place) => {
   install(place, change);
   for (const file of ['src/main.txt', 'src/legacy/a.txt', 'docs/a.txt']) place.write(file, 'old\n');
   place.signalbox('hook', 'install', '--project');
@@ -24,7 +24,7 @@ scenario('nothing is written while planning, in scope while building, out of sco
     bash('echo new >> src/legacy/a.txt'),
     bash('cat src/main.txt'),
   ];
-  // Each is one turn; `went` gets what became of it.
+  // Each is one turn; `went` collects the results.
   const went = { plan: [], build: [] };
   const planned = attempts();
   const built = attempts();
@@ -55,7 +55,7 @@ scenario('nothing is written while planning, in scope while building, out of sco
   assert.equal(place.read('src/legacy/a.txt'), 'old\n');
   assert.equal(place.read('docs/a.txt'), 'old\n');
   assert.equal(place.session().session.status, 'complete');
-  // Nobody was bothered with a permission dialog for what the step forbids.
+  // There was no permission dialog for what the step forbids.
   const asked = claude.permissions.filter((request) => ['Edit', 'Write', 'Bash'].includes(request.tool_name));
   assert.deepEqual(asked.map((request) => [request.tool_name, request.input.file_path]), [
     ['Edit', `${place.workspace}/src/main.txt`],
@@ -63,7 +63,7 @@ scenario('nothing is written while planning, in scope while building, out of sco
   ]);
 });
 
-scenario('hooks over HTTP refuse as the program does', async (place) => {
+scenario('hooks over HTTP deny like the program', async (place) => {
   install(place, change);
   place.write('src/main.txt', 'old\n');
   const token = place.signalbox('serve', 'token', 'ada').trim();

@@ -1,4 +1,4 @@
-// Claude Code with our hooks: questions the agent puts, in its dialog (AskUserQuestion) and at the end of its turn.
+// Claude Code with our hooks: questions the agent asks in its dialog (AskUserQuestion) and at the end of its turn.
 import assert from 'node:assert/strict';
 
 import { ScriptedModel, call, say } from './anthropic.mjs';
@@ -17,10 +17,10 @@ const question = {
 };
 const render = (host) =>
   call('Bash', { command: `signalbox render --def question.json --host ${host}`, description: 'Plan the question' });
-// What a command printed, out of what Claude Code shows of it.
+// The output of a command, extracted from what Claude Code shows.
 const printed = (turn) => turn.result.text.split('\n\n<system-reminder>')[0].trimEnd();
 
-scenario('a question planned by us is answered in the dialog and recorded', async (place) => {
+scenario('a planned question is answered in the dialog and recorded', async (place) => {
   place.write('question.json', question);
   place.signalbox('hook', 'install', '--project');
   let planned;
@@ -40,7 +40,7 @@ scenario('a question planned by us is answered in the dialog and recorded', asyn
     return { behavior: 'allow', updatedInput: { ...request.input, answers } };
   };
   const claude = await runClaude(place, model, 'Ask where it should go.', { permit });
-  // The person saw the whole question only: the one with a dropped option went back to the agent.
+  // The person saw only the complete question: the one with a dropped option was denied.
   const asked = claude.permissions.filter((request) => request.tool_name === 'AskUserQuestion');
   assert.deepEqual(asked.map((request) => request.input.questions[0].options.map((option) => option.label)),
     [['Staging', 'Production', 'None']]);
@@ -71,7 +71,7 @@ scenario('a question dismissed in the dialog stays open', async (place) => {
   assert.equal(decision.state, 'open');
 });
 
-scenario('a soft offer at the end of the turn is sent back, the well-formed block accepted', async (place) => {
+scenario('a soft offer at the end of the turn is rejected, a well-formed block accepted', async (place) => {
   place.write('question.json', question);
   place.signalbox('hook', 'install', '--project', '--stop');
   let block;
@@ -90,7 +90,7 @@ scenario('a soft offer at the end of the turn is sent back, the well-formed bloc
   assert.equal(claude.last.result, block);
 });
 
-scenario('a soft offer is sent back in another turn too, and ordinary talk is not', async (place) => {
+scenario('a soft offer is rejected in a later turn too, ordinary text is not', async (place) => {
   place.signalbox('hook', 'install', '--project', '--stop');
   const said = ['All 214 tests pass.', 'Done. Would you like me to deploy it?', 'Done. It is deployed.'];
   const model = await ScriptedModel.start(place, (turn, n) => say(said[n - 1]));

@@ -1,4 +1,4 @@
-// Claude Code with a parallel step: each child session is worked by a subagent, and the join says what became of it.
+// Claude Code with a parallel step: a subagent runs each child session, and the join reports the outcomes.
 import assert from 'node:assert/strict';
 
 import { ScriptedModel, call, fails, say } from './anthropic.mjs';
@@ -6,7 +6,7 @@ import { deliver, overStdio, runClaude, startOf } from './claude.mjs';
 import { scenario } from './support.mjs';
 import { install, lookDeep, lookWide, notes, twoLooks } from './workflows.mjs';
 
-// The first message of a subagent is what the agent told it.
+// The first message of a subagent is the agent's instruction.
 const childOf = (turn) => /You look (\w+)\. Your token: (ct_\w+)/.exec(turn.task);
 
 function subagent(turn, [, id, token]) {
@@ -17,7 +17,7 @@ function subagent(turn, [, id, token]) {
   return deliver({ continueToken: line.continueToken, ...notes('Wide is fine.') });
 }
 
-scenario('one of two subagents dies, and the join says which', async (place) => {
+scenario('one of two subagents fails, and the join reports which', async (place) => {
   install(place, lookWide, lookDeep, twoLooks);
   let join;
   const model = await ScriptedModel.start(place, (turn, n) => {
@@ -27,7 +27,7 @@ scenario('one of two subagents dies, and the join says which', async (place) => 
     const line = turn.latestLine();
     if (line.kind === 'complete') return say('Summed up.');
     if (line.kind === 'blocked') {
-      // Told who is not finished, with what to send if its agent is gone.
+      // The answer names the unfinished child, and what to send if its agent is gone.
       assert.deepEqual(line.blockers.map((blocker) => blocker.subject), ['deep']);
       const report = { ...line.blockers[0].example, reason: 'its agent ended with an error' };
       return deliver({ continueToken: line.retryContinueToken, output: { artifacts: [report] } });

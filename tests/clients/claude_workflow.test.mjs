@@ -1,4 +1,4 @@
-// Claude Code leads a workflow to its end: blocked once, a decision answered in its dialog, the server killed midway.
+// Claude Code runs a workflow to its end: a blocked step, a decision answered in its dialog, the server killed midway.
 import assert from 'node:assert/strict';
 
 import { ScriptedModel, say } from './anthropic.mjs';
@@ -41,7 +41,7 @@ function check(place, claude) {
   assert.match(decision.channel, /elicitation/);
 }
 
-scenario('over HTTP, with the server killed and started again midway', async (place) => {
+scenario('over HTTP, with the server killed and restarted midway', async (place) => {
   const server = await place.serve();
   await lead(place, overHttp(server), () => server.restart());
 });

@@ -1,5 +1,5 @@
-// Codex against a scripted model: `codex exec` over stdio, which declines every dialog, and `codex app-server` over
-// HTTP, whose application answers it.
+// Codex with a scripted model: `codex exec` over stdio, which declines every dialog, and `codex app-server` over HTTP,
+// whose application answers it.
 import assert from 'node:assert/strict';
 import path from 'node:path';
 
@@ -7,11 +7,11 @@ import { ScriptedResponses } from './openai.mjs';
 import { clients, scenario, signalbox } from './support.mjs';
 import { install, release } from './workflows.mjs';
 
-// An agent that delivers too little once, mends it, and goes on to the end; where a person must decide it stops.
+// An agent that delivers too little once, fixes it and continues to the end; it stops where a person must decide.
 function agent(place, { onBlocked = async () => {} } = {}) {
   const seen = [];
   const script = async ({ line, latest, result }) => {
-    if (result && !line) throw new Error(`a tool said: ${result.join('\n')}`);
+    if (result && !line) throw new Error(`unexpected tool result: ${result.join('\n')}`);
     if (line) seen.push(line);
     const deliver = (continueToken, context) => ({
       call: 'continue_workflow',
@@ -53,7 +53,7 @@ ${server}
   return { CODEX_HOME: codexHome };
 }
 
-scenario('exec over stdio declines the dialog; the inbox answers; a second run goes on', async (place) => {
+scenario('exec over stdio declines the dialog; the inbox answers; a second run continues', async (place) => {
   install(place, release);
   const { seen, script } = agent(place);
   const model = await ScriptedResponses.start(place, script);
@@ -77,7 +77,7 @@ env = { SIGNALBOX_HOME = "${place.env.SIGNALBOX_HOME}" }`);
   assert.equal(session.session.status, 'complete');
 });
 
-scenario('app-server over HTTP answers the dialog; the server is killed on the way', async (place) => {
+scenario('app-server over HTTP answers the dialog; the server is killed midway', async (place) => {
   install(place, release);
   const server = await place.serve();
   const { seen, script } = agent(place, { onBlocked: () => server.restart() });
@@ -87,7 +87,7 @@ scenario('app-server over HTTP answers the dialog; the server is killed on the w
   const dialogs = [];
   let id = 0;
   let next = 0;
-  // Sends a request and gives its result; requests that come meanwhile are answered.
+  // Sends a request and returns its result; answers requests that arrive meanwhile.
   const request = async (method, params, done) => {
     id += 1;
     const mine = id;

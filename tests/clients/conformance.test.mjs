@@ -1,5 +1,5 @@
-// The public conformance suite of MCP, at both revisions it has frozen requirements for: all of them against the
-// fixture server made from src/mcp, and those that need no fixture against `signalbox serve`.
+// The public conformance suite of MCP, at both revisions with frozen requirements: all of them against the fixture
+// server built from src/mcp, and those that need no fixture against `signalbox serve`.
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
@@ -9,13 +9,13 @@ import { clients, freePort, canConnect, programs, scenario, until } from './supp
 const revisions = ['2025-11-25', '2026-07-28'];
 const fixture = path.join(programs, 'signalbox-mcp-fixture');
 
-// Run by the suite but not required of anybody, and passed by the fixture all the same.
+// Run by the suite but not required; the fixture passes them anyway.
 const beyond = {
   '2025-11-25': ['server-session-lifecycle', 'server-sse-polling', 'json-schema-2020-12'],
   '2026-07-28': ['json-schema-2020-12', 'http-header-validation', 'http-custom-header-server-validation'],
 };
 
-// Scenarios that call nothing by a name of the suite's own.
+// Scenarios that call nothing specific to the suite.
 const withoutFixture = {
   '2025-11-25': [
     'server-initialize', 'server-session-lifecycle', 'ping', 'logging-set-level', 'tools-list', 'resources-list',
@@ -27,7 +27,7 @@ const withoutFixture = {
   ],
 };
 
-// The names under `server:` of the suite's own list for the revision.
+// The names under `server:` in the suite's list for the revision.
 function required(revision) {
   const file = path.join(path.dirname(clients.conformance), '../requirements', `${revision}.yaml`);
   const section = fs.readFileSync(file, 'utf8').split(/^server:$/m)[1].split(/^\S/m)[0];
@@ -36,7 +36,7 @@ function required(revision) {
   return names;
 }
 
-// Runs the suite and gives {scenario: [{id, status, errorMessage}…]}.
+// Runs the suite and returns {scenario: [{id, status, errorMessage}…]}.
 function runSuite(place, url, args) {
   const out = fs.mkdtempSync(path.join(place.dir, 'checks-'));
   const log = place.finish(process.execPath, [clients.conformance, 'server', '--url', url, ...args, '-o', out]);
@@ -49,7 +49,7 @@ function runSuite(place, url, args) {
   return results;
 }
 
-// Every check of the scenarios passed, and what was sent fits the revision's schema.
+// Asserts that every check passed and that all messages match the revision's schema.
 function assertPassed(results, names) {
   let checks = 0;
   for (const name of names) {
@@ -66,7 +66,7 @@ function assertPassed(results, names) {
 }
 
 for (const revision of revisions) {
-  scenario(`the fixture server has all of ${revision}`, async (place) => {
+  scenario(`the fixture server passes all of ${revision}`, async (place) => {
     const port = await freePort();
     const server = place.start(fixture, ['--port', String(port)], { name: 'fixture' });
     await until(() => canConnect(port), 'the fixture server listens');
@@ -76,7 +76,7 @@ for (const revision of revisions) {
     assert.equal(await server.end('SIGTERM'), 0);
   });
 
-  scenario(`signalbox serve has what needs no fixture of ${revision}`, async (place) => {
+  scenario(`signalbox serve passes what needs no fixture of ${revision}`, async (place) => {
     const server = await place.serve();
     for (const name of withoutFixture[revision]) {
       const args = ['--scenario', name, '--spec-version', revision];

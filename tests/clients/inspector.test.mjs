@@ -1,5 +1,5 @@
-// The Inspector's command line: what the server lists under its strict checks, in each era; calls under load; and a
-// workflow led by hand through its persistent connection, with a dialog answered.
+// The Inspector's command line: the server's lists under strict checks, in each era; calls under load; and a workflow
+// run by hand through its persistent connection, with a dialog.
 import assert from 'node:assert/strict';
 
 import { answerLine, clients, scenario, signalbox } from './support.mjs';
@@ -20,7 +20,7 @@ for (const era of ['legacy', 'auto', 'modern']) {
   });
 }
 
-scenario('500 calls, 8 at a time', async (place) => {
+scenario('500 calls, 8 in parallel', async (place) => {
   const args = JSON.stringify({ workspacePath: place.workspace });
   const said = inspect(place, [
     '--method', 'tools/call', '--tool-name', 'list_workflows', '--tool-args-json', args,
@@ -30,7 +30,7 @@ scenario('500 calls, 8 at a time', async (place) => {
   assert.doesNotMatch(said, /"(failed|errors)":\s*[1-9]/);
 });
 
-scenario('a workflow by hand, with a dialog, over a restart of the server', async (place) => {
+scenario('a workflow by hand, with a dialog and a restart of the server', async (place) => {
   install(place, release);
   const env = { MCP_INSPECTOR_SECRET_STORE: 'file' };
   const mcpdo = (...args) =>

@@ -1,7 +1,7 @@
-// A stand-in for the OpenAI Responses API on the loopback, streamed, scripted by the test.
+// A fake OpenAI Responses API on loopback, streamed, scripted by the test.
 //
-// The script is a function of an Exchange (what the model was sent) that gives {text} or {call, arguments}. It takes
-// tokens out of results as an agent would. What it throws fails the test.
+// The script is a function of an Exchange (what the model was sent) that returns {text} or {call, arguments}. It reads
+// tokens from results, like an agent. An exception fails the test.
 import { once } from 'node:events';
 import http from 'node:http';
 
@@ -20,7 +20,7 @@ export class Exchange {
   }
 }
 
-// Results of MCP tools come as their content, as text around it, or as JSON of it.
+// Results of MCP tools arrive as content, as text that contains it, or as JSON.
 function textsOf(output) {
   const value = typeof output === 'string' ? parsed(output.replace(/^[\s\S]*?(?=[[{])/, '')) ?? output : output;
   if (typeof value === 'string') return [value];

@@ -1,5 +1,5 @@
-// A whole run, from a ticket to a merged change, whose phases are worked by the real Claude Code and the real Codex:
-// led over MCP, offline, their models scripted behind the proxy. Project and script are those of `signalbox demo`.
+// A whole run, from a ticket to a merged change, whose phases are run by the real Claude Code and the real Codex over
+// MCP, offline, with scripted models behind the proxy. Uses the project and script of `signalbox demo`.
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
@@ -8,7 +8,7 @@ import { clients, scenario, signalbox } from './support.mjs';
 
 const realKey = 'sk-real-key-0123456789abcdef';
 
-// The demo's project as it was before its run, with a remote and a home of its own.
+// The demo's project before its run, with its own remote and home.
 function prepare(place, config) {
   const demo = path.join(place.dir, 'demo');
   const git = (...args) => place.run('git', args).trim();
@@ -41,11 +41,11 @@ models:
 
 const ticket = ['run', 'Greet people who give no name', '--ticket', 'tickets/1-no-name.md'];
 
-// Runs, takes the first option of whatever is asked, and goes on, until the run is over.
+// Runs, answers every question with its first option, and resumes until the run ends.
 function drive(place, args) {
   let said = place.finish(signalbox, args);
   for (let round = 0; round < 5; round += 1) {
-    const open = /Run (r-\w+) is not over: a person must answer (d-\w+)/.exec(said);
+    const open = /Run (r-\w+) is not finished: a person must answer (d-\w+)/.exec(said);
     if (!open) return said;
     place.signalbox('inbox', 'answer', open[2], '1');
     place.log('transcript.txt', said);
@@ -54,7 +54,7 @@ function drive(place, args) {
   return said;
 }
 
-// Everything that was kept of the run: events and blobs are in the one store.
+// Everything stored of the run: events and blobs are in one store.
 function keptBytes(place) {
   const home = place.env.SIGNALBOX_HOME;
   return fs.readdirSync(home, { recursive: true })
@@ -64,7 +64,7 @@ function keptBytes(place) {
     .join('\n');
 }
 
-scenario('Claude Code and Codex take a ticket to a merged change', async (place) => {
+scenario('Claude Code and Codex turn a ticket into a merged change', async (place) => {
   const { remote, git } = prepare(place, `${models}
 roles: {default: claude, reviewer: codex}
 checks: [./check]
@@ -76,8 +76,8 @@ checks: [./check]
   const run = place.json('runs', 'show', 'last');
   assert.equal(run.outcome, 'merged');
   const kept = keptBytes(place);
-  assert.ok(kept.includes('"model":"command/claude"'), 'phases were worked by Claude Code');
-  assert.ok(kept.includes('"model":"command/codex"'), 'a phase was worked by Codex');
+  assert.ok(kept.includes('"model":"command/claude"'), 'Claude Code ran phases');
+  assert.ok(kept.includes('"model":"command/codex"'), 'Codex ran a phase');
   assert.ok(run.phases.every((phase) => phase.usage.input > 0 && phase.usage.output > 0), 'the proxy counted tokens');
 
   git('--git-dir', remote, 'merge-base', '--is-ancestor', run.commit, 'main');
@@ -86,11 +86,11 @@ checks: [./check]
   git('clone', '-q', remote, path.join(place.dir, 'merged'));
   place.run('sh', ['-c', 'cd "$1" && ./check', 'sh', path.join(place.dir, 'merged')]);
 
-  assert.ok(!kept.includes(realKey), 'the real key is nowhere in what is kept');
+  assert.ok(!kept.includes(realKey), 'the real key is not stored');
   assert.deepEqual(fs.readdirSync(place.dir).filter((name) => name.startsWith('signalbox-agent-')), []);
 });
 
-scenario('a restricted role is refused where what it sends to its model is not seen', async (place) => {
+scenario('a restricted role is rejected if its requests to the model are not visible', async (place) => {
   const { git } = prepare(place, `
 models:
   claude: {provider: command, recipe: claude-code}
@@ -109,7 +109,7 @@ phases: {discovery: acme.doubt}
   assert.match(said, /Give claude an `upstream`/);
 });
 
-scenario('what the open step does not allow is refused to the tools of Claude Code', async (place) => {
+scenario('tools of Claude Code are denied what the open step does not allow', async (place) => {
   const { git } = prepare(place, `${models}
 roles: {default: claude}
 phases: {discovery: acme.look}

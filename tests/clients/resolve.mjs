@@ -1,4 +1,4 @@
-// Lets the tests here import the packages that scripts/clients put into build/clients.
+// Lets the tests import the packages that scripts/clients installed in build/clients.
 import { registerHooks } from 'node:module';
 
 const here = new URL('.', import.meta.url).href;

@@ -1,9 +1,9 @@
-// Runs every tests/clients/*.test.mjs, two at a time, and prints a line a test.
+// Runs every tests/clients/*.test.mjs, two in parallel, and prints one line per test.
 //
 //   node tests/clients/run.mjs [--programs build/release] [--keep] [NAME...]
 //
-// NAME is a part of a file's name; without one all are run. A test that fails prints the end of what its processes
-// said, and leaves it all under build/clients-log/; with --keep every test does. Exits 1 when a test failed.
+// NAME is a part of a file's name; without one all run. A failed test prints the end of its processes' output and keeps
+// the logs in build/clients-log/; with --keep every test keeps them. Exits 1 if a test failed.
 import { run } from 'node:test';
 import { existsSync, readdirSync, rmSync } from 'node:fs';
 import path from 'node:path';
@@ -22,7 +22,7 @@ for (let args = process.argv.slice(2); args.length > 0; ) {
 process.env.SIGNALBOX_TEST_PROGRAMS = path.resolve(root, programs);
 for (const needed of [`${programs}/signalbox`, 'build/clients/installed']) {
   if (existsSync(path.resolve(root, needed))) continue;
-  console.error(`clients: there is no ${needed}. Run ./test clients, which makes it.`);
+  console.error(`clients: ${needed} is missing. Run ./test clients, which creates it.`);
   process.exit(2);
 }
 
@@ -31,7 +31,7 @@ const files = readdirSync(here)
   .filter((file) => names.length === 0 || names.some((name) => file.includes(name)))
   .map((file) => path.join(here, file));
 if (files.length === 0) {
-  console.error(`clients: no test of tests/clients is called like ${names.join(', ')}`);
+  console.error(`clients: no test file in tests/clients matches ${names.join(', ')}`);
   process.exit(2);
 }
 rmSync(path.join(root, 'build/clients-log'), { recursive: true, force: true });
@@ -46,7 +46,7 @@ runner.on('test:pass', (event) => {
   console.log(`ok    ${event.name} (${(event.details.duration_ms / 1000).toFixed(1)} s)`);
 });
 runner.on('test:fail', (event) => {
-  // A file fails with its tests, which have told why, or by itself, when it could not even be loaded.
+  // A file fails with its tests, which have reported why, or because it could not be loaded.
   const error = event.details.error?.cause ?? event.details.error;
   if (isFile(event) && event.details.error?.failureType === 'subtestsFailed') return;
   failed += 1;

@@ -1,5 +1,5 @@
-// The official SDK clients of both lines, over stdio and HTTP, in every era they speak: each leads a workflow to its
-// end, is blocked once, answers a decision in its own dialog, and outlives the server.
+// The official SDK clients of both release lines, over stdio and HTTP, in every era they support: each runs a workflow
+// to its end, is blocked once, answers a decision in its own dialog, and survives a server crash.
 import assert from 'node:assert/strict';
 
 import { Client as ClientV1 } from '@modelcontextprotocol/sdk/client/index.js';
@@ -39,7 +39,7 @@ const v2 = (name, mode) => ({
 
 const lines = [v1, v2('legacy', 'legacy'), v2('auto', 'auto'), v2('pinned to 2026-07-28', { pin: '2026-07-28' })];
 
-// Answers with the option of that label, whatever shape the form has.
+// Answers with the option of that label, for any form.
 function choose(id, seen) {
   return async ({ params }) => {
     seen.push(params);
@@ -57,7 +57,7 @@ async function call(client, name, args) {
   return { texts, line: answerLine(texts), structured: result.structuredContent };
 }
 
-// The whole way; `reconnect` gives the client that goes on after the server was killed.
+// The whole workflow; `reconnect` returns the client that continues after the server was killed.
 async function drive(place, client, reconnect) {
   const { tools } = await client.listTools();
   assert.ok(tools.some((tool) => tool.name === 'start_workflow'));

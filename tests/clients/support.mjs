@@ -1,9 +1,9 @@
-// What every test of a third-party client needs: a place of its own on disk, processes that end with the test, the
-// server, and the sessions as the user would see them.
+// Shared by the tests of third-party clients: a temporary folder per test, processes that end with the test, the
+// server, and the sessions as the user sees them.
 //
-//   scenario('does something', async (place) => { ... })    one test in a fresh place
+//   scenario('does something', async (place) => { ... })    one test in a fresh folder
 //
-// Everything a test starts is in a process group of its own, and is killed when the test ends, however it ends.
+// Every process a test starts has its own process group, which is killed when the test ends.
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -21,7 +21,7 @@ const inspector = path.join(modules, '@modelcontextprotocol/inspector/clients');
 export const programs = process.env.SIGNALBOX_TEST_PROGRAMS ?? path.join(root, 'build/release');
 export const signalbox = path.join(programs, 'signalbox');
 
-// The clients: programs, or scripts to be run by `node` (which is process.execPath).
+// The clients: programs, or scripts for `node` (process.execPath).
 export const clients = {
   claude: path.join(modules, '@anthropic-ai/claude-code-linux-x64/claude'),
   codex: path.join(modules, '@openai/codex-linux-x64/vendor/x86_64-unknown-linux-musl/bin/codex'),
@@ -30,25 +30,25 @@ export const clients = {
   mcpdo: path.join(inspector, 'mcpdo/build/mcp-bin.js'),
 };
 
-const patienceMs = 120_000;
+const timeoutMs = 120_000;
 
-// A client that a failed test left open must not keep the whole run waiting. Its server ends with our end of the pipe.
+// A client that a failed test left open must not block the whole run. Its server ends when our end of the pipe closes.
 after(() => setTimeout(() => process.exit(), 2_000).unref());
 
-// One test. `body` gets the Place; what it throws fails the test, with the ends of all logs of the place.
-export function scenario(name, body, { timeout = 3 * patienceMs } = {}) {
+// One test. `body` gets the Place; an exception fails the test and prints the ends of all logs.
+export function scenario(name, body, { timeout = 3 * timeoutMs } = {}) {
   const file = path.basename(process.argv[1], '.test.mjs');
   test(`${file}: ${name}`, async () => {
     const place = new Place(`${file} ${name}`);
     let timer;
     const late = new Promise((_, reject) => {
-      timer = setTimeout(() => reject(new Error(`not done after ${timeout} ms`)), timeout);
+      timer = setTimeout(() => reject(new Error(`timeout after ${timeout} ms`)), timeout);
     });
     try {
       await Promise.race([body(place), late]);
       for (const problem of place.problems) throw problem;
     } catch (error) {
-      // What went wrong behind the scenes is the likelier cause of what the test saw.
+      // Problems in the background are the likelier cause of what the test saw.
       const causes = place.problems.filter((problem) => problem !== error).map((problem) => `${problem.stack}\n`);
       error.stack = `${[...new Set(causes)].join('')}${error.stack}\n${place.keepLogs()}`;
       throw error;
@@ -59,7 +59,7 @@ export function scenario(name, body, { timeout = 3 * patienceMs } = {}) {
   });
 }
 
-// A fresh folder with a home, a workspace (a git repository) and logs; nothing in it comes from the machine's user.
+// A fresh folder with a home, a workspace (a git repository) and logs; independent of the user's own files.
 export class Place {
   constructor(name) {
     this.name = name.replace(/[^A-Za-z0-9]+/g, '-');
@@ -82,7 +82,7 @@ export class Place {
     this.run('git', ['init', '-q', '-b', 'main', this.workspace]);
   }
 
-  // Writes a file of the workspace (or anywhere, when the path is absolute) and gives its path.
+  // Writes a file in the workspace (or anywhere, if the path is absolute) and returns its path.
   write(file, text) {
     const target = path.resolve(this.workspace, file);
     fs.mkdirSync(path.dirname(target), { recursive: true });
@@ -90,26 +90,26 @@ export class Place {
     return target;
   }
 
-  // Text of a file of the workspace, or undefined when there is none.
+  // The text of a file in the workspace, or undefined if there is none.
   read(file) {
     const target = path.resolve(this.workspace, file);
     return fs.existsSync(target) ? fs.readFileSync(target, 'utf8') : undefined;
   }
 
-  // Runs a program to its end in the workspace. Fails the test when it exits otherwise than `status`.
+  // Runs a program to its end in the workspace. Fails the test if its exit code is not `status`.
   run(program, args, { status = 0, input = '', env = {} } = {}) {
     const done = spawnSync(program, args, {
-      cwd: this.workspace, env: { ...this.env, ...env }, input, encoding: 'utf8', timeout: patienceMs,
+      cwd: this.workspace, env: { ...this.env, ...env }, input, encoding: 'utf8', timeout: timeoutMs,
     });
     const said = `${done.stdout ?? ''}${done.stderr ?? ''}${done.error ?? ''}`;
     assert.equal(done.status, status, `${[path.basename(program), ...args].join(' ')} exited ${done.status}:\n${said}`);
     return done.stdout;
   }
 
-  // The same, whatever it exits with; gives all it said.
+  // The same with any exit code; returns all output.
   finish(program, args) {
     const done = spawnSync(program, args, {
-      cwd: this.workspace, env: this.env, encoding: 'utf8', timeout: 3 * patienceMs, maxBuffer: 64 << 20,
+      cwd: this.workspace, env: this.env, encoding: 'utf8', timeout: 3 * timeoutMs, maxBuffer: 64 << 20,
     });
     assert.ifError(done.error);
     return `${done.stdout}${done.stderr}`;
@@ -123,26 +123,26 @@ export class Place {
     return JSON.parse(this.signalbox(...args, '--json'));
   }
 
-  // What `session show` tells of a session; without an id, of the only one.
+  // The output of `session show`; without an id, for the only session.
   session(id) {
     return this.json('session', 'show', id ?? this.onlySession());
   }
 
   onlySession() {
     const sessions = this.json('session', 'list', '--all');
-    assert.equal(sessions.length, 1, `one session was expected: ${JSON.stringify(sessions)}`);
+    assert.equal(sessions.length, 1, `expected one session: ${JSON.stringify(sessions)}`);
     return sessions[0].sessionId;
   }
 
-  // Starts a program in a process group of its own, with stdin open; stderr goes to a log.
+  // Starts a program in its own process group, with stdin open; stderr goes to a log.
   start(program, args, { env = {}, cwd = this.workspace, name = path.basename(program) } = {}) {
     const started = new Running(this, program, args, { cwd, env: { ...this.env, ...env } }, name);
     this.running.push(started);
     return started;
   }
 
-  // `signalbox serve` on a free port of the loopback. stop() ends it, kill() as a crash would, restart() kills it and
-  // starts another on the same port.
+  // `signalbox serve` on a free loopback port. stop() ends it, kill() simulates a crash, restart() kills it and starts
+  // another one on the same port.
   async serve(args = []) {
     const port = await freePort();
     const server = {
@@ -152,7 +152,7 @@ export class Place {
       start: async () => {
         server.process = this.start(signalbox, ['serve', '--port', String(port), ...args], { name: 'serve' });
         await until(async () => {
-          assert.equal(server.process.status, undefined, 'the server ended at once');
+          assert.equal(server.process.status, undefined, 'the server ended immediately');
           return canConnect(port);
         }, 'the server listens');
         return server;
@@ -172,7 +172,7 @@ export class Place {
     fs.appendFileSync(path.join(this.logs, name), text);
   }
 
-  // Something that went wrong outside the test's own flow, such as in a scripted model; fails the test.
+  // An error outside the test's own flow, such as in a scripted model; fails the test.
   problem(error) {
     this.problems.push(error);
   }
@@ -181,12 +181,12 @@ export class Place {
     const kept = path.join(root, 'build/clients-log', this.name);
     fs.rmSync(kept, { recursive: true, force: true });
     fs.cpSync(this.logs, kept, { recursive: true });
-    const isTold = (file) => file.endsWith('.stderr') || file === 'transcript.txt';
-    const tails = fs.readdirSync(kept).filter(isTold).sort().map((file) => {
+    const isShown = (file) => file.endsWith('.stderr') || file === 'transcript.txt';
+    const tails = fs.readdirSync(kept).filter(isShown).sort().map((file) => {
       const text = fs.readFileSync(path.join(kept, file), 'utf8');
       return text === '' ? '' : `--- the end of ${file}\n${tail(text)}\n`;
     });
-    return `${tails.join('')}--- all of it: build/clients-log/${this.name}`;
+    return `${tails.join('')}--- full logs: build/clients-log/${this.name}`;
   }
 
   killAll() {
@@ -203,14 +203,14 @@ export class Place {
   }
 }
 
-// A started program. Lines of its stdout are kept and can be waited for; lines can be sent to its stdin.
+// A running program. Keeps the lines of its stdout, which can be awaited; lines can be sent to its stdin.
 export class Running {
   constructor(place, program, args, options, name) {
     this.place = place;
     this.name = name;
     this.lines = [];
     this.waiters = new Set();
-    this.status = undefined; // exit code or signal, once it ended
+    this.status = undefined; // exit code or signal, after it ended
     const log = path.join(place.logs, `${name}.${place.running.length}`);
     const stderr = fs.openSync(`${log}.stderr`, 'a');
     this.child = spawn(program, args, { ...options, detached: true, stdio: ['pipe', 'pipe', stderr] });
@@ -249,8 +249,8 @@ export class Running {
     this.child.stdin.end();
   }
 
-  // The first line from number `from` on for which `wanted(line)` gives something; that is returned.
-  async line(wanted, what, { from = 0, timeout = patienceMs } = {}) {
+  // The first truthy result of `wanted(line)`, starting at line `from`.
+  async line(wanted, what, { from = 0, timeout = timeoutMs } = {}) {
     let next = from;
     return this.until(() => {
       while (next < this.lines.length) {
@@ -263,7 +263,7 @@ export class Running {
     }, what, timeout);
   }
 
-  async until(condition, what, timeout = patienceMs) {
+  async until(condition, what, timeout = timeoutMs) {
     return new Promise((resolve, reject) => {
       const settle = (act, value) => {
         this.waiters.delete(look);
@@ -284,8 +284,8 @@ export class Running {
     });
   }
 
-  // Waits for its end; gives the exit code, or the signal's name.
-  async end(signal, timeout = patienceMs) {
+  // Waits for its end; returns the exit code or the signal's name.
+  async end(signal, timeout = timeoutMs) {
     if (signal) this.kill(signal);
     return (await this.until(() => this.status !== undefined && [this.status], `${this.name} to end`, timeout))[0];
   }
@@ -300,7 +300,7 @@ export class Running {
   }
 }
 
-// Processes that `pid` started, and theirs, whose command line has `words` in it.
+// The descendants of `pid` whose command line contains `words`.
 export function descendants(pid, words) {
   const parents = new Map();
   for (const entry of fs.readdirSync('/proc').filter((name) => /^[0-9]+$/.test(name))) {
@@ -316,7 +316,7 @@ function readQuietly(file) {
   try {
     return fs.readFileSync(file, 'utf8');
   } catch {
-    return ''; // it has ended meanwhile
+    return ''; // the process has ended
   }
 }
 
@@ -337,12 +337,12 @@ export function canConnect(port) {
   });
 }
 
-// Asks again until the condition holds.
-export async function until(condition, what, timeout = patienceMs) {
+// Polls until the condition holds.
+export async function until(condition, what, timeout = timeoutMs) {
   for (const end = Date.now() + timeout; ; await sleep(50)) {
     const found = await condition();
     if (found) return found;
-    assert.ok(Date.now() < end, `waited ${timeout} ms for this: ${what}`);
+    assert.ok(Date.now() < end, `waited ${timeout} ms for: ${what}`);
   }
 }
 
@@ -350,7 +350,7 @@ export function sleep(ms) {
   return new Promise((resolve) => setTimeout(resolve, ms));
 }
 
-// The JSON line that ends an answer of start_workflow and continue_workflow, out of the texts of its content blocks.
+// The JSON line at the end of an answer of start_workflow or continue_workflow, from the texts of its content blocks.
 export function answerLine(texts) {
   for (const text of [...texts].reverse()) {
     for (const line of text.trimEnd().split('\n').reverse()) {

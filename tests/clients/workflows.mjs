@@ -1,7 +1,7 @@
-// Workflows that the tests of all clients lead their agents through; written into the workspace of a place.
+// The workflows that the client tests run; written into the test's workspace.
 import assert from 'node:assert/strict';
 
-// Blocked once by whoever sends only notes, a decision in the middle, and something to do after it.
+// Its first step blocks if only notes are sent; then a decision and two more steps.
 export const release = {
   id: 'acme.release',
   name: 'Release',
@@ -30,7 +30,7 @@ export const release = {
   ],
 };
 
-// Nothing may be touched while it is planned, and what is out of scope never.
+// No writes while planning, and never out of scope.
 export const change = {
   id: 'acme.change',
   name: 'Change',
@@ -56,7 +56,7 @@ const look = (id) => ({
   version: '1.0.0',
   steps: [{ id: 'look', title: 'Look', prompt: 'Look at: {{goal}}' }],
 });
-// Two agents look at the same time; what they found is summed up.
+// Two agents work in parallel; the last step sums up their findings.
 export const lookWide = look('wide');
 export const lookDeep = look('deep');
 export const twoLooks = {
@@ -82,19 +82,19 @@ export function install(place, ...workflows) {
   for (const workflow of workflows) place.write(`.signalbox/workflows/${workflow.id}.json`, workflow);
 }
 
-// What an agent does next that has `deliveries` {stepId: [arguments of continue_workflow, …]}: takes the token out of
-// the last answer and delivers the next one of the pending step. Nothing when the workflow is complete.
+// The next call of an agent with `deliveries` {stepId: [arguments of continue_workflow, …]}: takes the token from the
+// last answer and delivers the next one for the pending step. Nothing if the workflow is complete.
 export function nextDelivery(line, deliveries) {
   if (line.kind === 'complete') return undefined;
   const token = line.kind === 'blocked' ? line.retryContinueToken : line.continueToken;
   const delivery = deliveries[line.pending.stepId]?.shift();
-  assert.ok(delivery, `nothing more to deliver for this: ${JSON.stringify(line)}`);
+  assert.ok(delivery, `nothing left to deliver for: ${JSON.stringify(line)}`);
   return { continueToken: token, ...delivery };
 }
 
 export const notes = (notesMarkdown) => ({ output: { notesMarkdown } });
 
-// Goes through `release`, and forgets at first what its first step asks for.
+// Runs `release`, and at first omits what the first step requires.
 export const forgetfulRelease = () => ({
   look: [notes('Two changes.'), { ...notes('Two changes.'), context: { changes: ['a faster import', 'a new icon'] } }],
   release: [notes('Released.')],

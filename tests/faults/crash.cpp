@@ -1,11 +1,12 @@
-// Kills the real program at random moments while it starts, continues and forks sessions, then looks whether it kept
-// its word: what it said is there, what it did not say is there whole or not at all, and every session opens.
+// Kills the real program at random moments while it starts, continues and forks sessions, then checks its promises:
+// what it acknowledged is stored, what it did not acknowledge is stored completely or not at all, and every session
+// opens.
 //
-//   faults_crash --program build/release/signalbox [--kills 50] [--seed N] [--workers 3] [--keep]
+// faults_crash --program build/release/signalbox [--kills 50] [--seed N] [--workers 3] [--keep]
 //
-// A call that printed its whole line was acknowledged, whatever became of the process then. One that did not is made
-// again with the same token and other notes: either the first had been stored and its answer comes now, or the second
-// is. Exits 1 with what it found, and prints the seed, which with the same machine's luck finds it again.
+// A call that printed its whole line was acknowledged, whatever happened to the process then. One that did not is
+// repeated with the same token and other notes: either the first was stored and its answer is returned now, or the
+// second is stored. Exits 1 with its findings, and prints the seed, which may reproduce them.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -24,8 +25,8 @@ constexpr std::size_t kSessionsPerWorker = 4;
 
 struct Step {
   std::string token;
-  std::vector<std::string> tried;   // the notes of each call that was made with it
-  std::vector<std::string> killed;  // those of them whose caller was told nothing
+  std::vector<std::string> tried;   // the notes of each call made with it
+  std::vector<std::string> killed;  // those of them without an answer
   std::string answer;               // as printed
 };
 
@@ -116,7 +117,7 @@ class Worker {
       return;
     }
     Branch branch{session, line->string_at("continueToken").value_or(""), {}};
-    // Where nothing was delivered since the last fork of that node, it is the same branch.
+    // If nothing was submitted since the last fork of that node, it is the same branch.
     for (const Branch& other : branches_) {
       if (other.token == branch.token) return;
     }
@@ -157,15 +158,15 @@ class Worker {
   std::mt19937_64 random_;
   std::vector<Branch> branches_;
   int serial_ = 0;
-  // What the last calls of each kind took that were not killed.
+  // The durations of the last calls of each kind that were not killed.
   std::int64_t start_us_ = 0, fork_us_ = 0, advance_us_ = 0, replay_us_ = 0;
 };
 
 struct Tally {
-  int advances = 0, stored_untold = 0, not_stored = 0;
+  int advances = 0, stored_unacknowledged = 0, not_stored = 0;
 };
 
-// Every acknowledged advance once, with notes that were sent with its token, and nothing else.
+// Every acknowledged advance once, with notes sent with its token, and nothing else.
 void check_session(const TestHome& place, const std::string& session, const std::vector<const Branch*>& branches,
                    Problems& findings, Tally& tally) {
   const ProgramCall verified = place.run({"session", "verify", session});
@@ -173,7 +174,7 @@ void check_session(const TestHome& place, const std::string& session, const std:
     findings.add(fmt::format("verify {}: exit {}: {}{}", session, verified.code, verified.output, verified.errors));
   }
   const auto events = exported(place, session);
-  if (!events) return findings.add(fmt::format("{} cannot be exported", session));
+  if (!events) return findings.add(fmt::format("cannot export {}", session));
   std::multiset<std::string> recorded;
   std::set<std::pair<std::int64_t, std::int64_t>> ended;
   for (const Value& event : *events) {
@@ -194,7 +195,7 @@ void check_session(const TestHome& place, const std::string& session, const std:
         findings.add(fmt::format("{}: {} is recorded {} times, not once", session, step.token, times));
       }
       for (const std::string& notes : step.killed)
-        ++(recorded.contains(notes) ? tally.stored_untold : tally.not_stored);
+        ++(recorded.contains(notes) ? tally.stored_unacknowledged : tally.not_stored);
     }
   }
   if (recorded.size() != acknowledged || ended.size() != acknowledged) {
@@ -210,7 +211,7 @@ void check(const TestHome& place, const std::vector<Worker>& workers, Problems& 
     for (const Branch& branch : worker.branches()) sessions[branch.session].push_back(&branch);
   }
   const auto ids = listed(place);
-  if (!ids) return findings.add("sessions cannot be listed");
+  if (!ids) return findings.add("cannot list sessions");
   const std::set<std::string> known(ids->begin(), ids->end());
   for (const auto& [session, branches] : sessions) {
     if (!known.contains(session)) findings.add(fmt::format("{} was acknowledged and is not listed", session));
@@ -245,10 +246,10 @@ int run(const std::string& program, int kills, std::uint64_t seed, int worker_co
   Tally tally;
   check(place, workers, findings, tally);
   fmt::print(
-      "{} kills: {} calls had answered, {} advances were stored but not told, {} were not stored, {} starts and "
-      "{} forks told nothing; {} advances acknowledged and there\n",
-      counts.kills.load(), counts.reported.load(), tally.stored_untold, tally.not_stored, counts.starts_killed.load(),
-      counts.forks_killed.load(), tally.advances);
+      "{} kills: {} calls had answered, {} advances were stored but not acknowledged, {} not stored, {} starts and "
+      "{} forks without an answer; {} advances acknowledged and stored\n",
+      counts.kills.load(), counts.reported.load(), tally.stored_unacknowledged, tally.not_stored,
+      counts.starts_killed.load(), counts.forks_killed.load(), tally.advances);
   if (keep) fmt::print("kept in {}\n", place.directory());
   if (tally.advances == 0) findings.add("nothing was advanced");
   return findings.count() == 0 ? 0 : 1;
@@ -258,15 +259,15 @@ int run(const std::string& program, int kills, std::uint64_t seed, int worker_co
 }  // namespace sb::faults
 
 int main(int argc, char** argv) {
-  CLI::App app("Kills signalbox at random moments and looks what is left");
+  CLI::App app("Kills signalbox at random moments and checks what is left");
   std::string program;
   int kills = 50, workers = 3;
   std::uint64_t seed = std::random_device{}();
   bool keep = false;
   app.add_option("--program", program, "The signalbox to run")->required();
-  app.add_option("--kills", kills, "How many");
-  app.add_option("--seed", seed, "Of the moments");
-  app.add_option("--workers", workers, "Callers at once");
+  app.add_option("--kills", kills, "Number of kills");
+  app.add_option("--seed", seed, "Seed of the moments");
+  app.add_option("--workers", workers, "Parallel callers");
   app.add_flag("--keep", keep, "Leave the home in place");
   CLI11_PARSE(app, argc, argv);
   return sb::faults::run(program, kills, seed, workers, keep);

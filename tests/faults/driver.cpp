@@ -39,10 +39,10 @@ std::optional<Value> ProgramCall::reported() const {
   return *value;
 }
 
-// The programs run in another folder, so the path must not depend on this one.
+// The programs run in another folder, so the path must be absolute.
 TestHome::TestHome(std::string program) : program_(std::filesystem::absolute(program).string()) {
   std::string pattern = (fs::temp_directory_path() / "sb-faults-XXXXXX").string();
-  if (!::mkdtemp(pattern.data())) throw std::runtime_error("no temporary folder");
+  if (!::mkdtemp(pattern.data())) throw std::runtime_error("cannot create a temporary folder");
   directory_ = fs::canonical(pattern);
   for (const char* name : {"flows", "work", "notes"}) fs::create_directory(directory_ + "/" + name);
   std::ofstream(directory_ + "/flows/faults-loop.yaml") << kWorkflow;

@@ -1,6 +1,6 @@
-// The real program, run as a caller would run it, and killed as a machine would.
+// Runs the real program as a caller would, and kills it as a crash would.
 //
-// Thread-safe: any number of calls may run at once on one place.
+// Thread-safe: any number of calls may run at a time on one place.
 #pragma once
 
 #include <atomic>
@@ -16,11 +16,11 @@
 namespace sb::faults {
 
 struct ProgramCall : test_program::ProgramResult {
-  // What it printed, when it printed all of it: one line of JSON. Then the caller has been told, killed or not.
+  // The output, if complete: one line of JSON. Then the caller has its answer, killed or not.
   std::optional<Value> reported() const;
 };
 
-// A folder with a home of its own and a workflow that goes on for long, removed with everything in it.
+// A folder with its own home and a long workflow, removed with everything in it.
 class TestHome {
  public:
   // `program`: the signalbox to run.
@@ -31,12 +31,12 @@ class TestHome {
 
   ProgramCall run(std::vector<std::string> arguments, std::optional<std::int64_t> kill_after_us = {}) const;
   ProgramCall start(const std::string& goal, std::optional<std::int64_t> kill_after_us = {}) const;
-  // `notes` must be another caller's never: it names the file they are passed in.
+  // `notes` must be unique: they name the file they are passed in.
   ProgramCall continue_session(const std::string& token, const std::string& notes,
                                std::optional<std::int64_t> kill_after_us = {}) const;
 
   const std::string& directory() const { return directory_; }
-  void keep() { is_kept_ = true; }  // for somebody to look at
+  void keep() { is_kept_ = true; }  // for inspection
 
  private:
   std::string program_, directory_;
@@ -45,7 +45,7 @@ class TestHome {
   bool is_kept_ = false;
 };
 
-// Events of a session as `session export` prints them; nothing when it does not.
+// Events of a session as `session export` prints them; nothing on failure.
 std::optional<std::vector<Value>> exported(const TestHome& place, const std::string& session);
 
 // Ids of all sessions; nothing when listing fails.

@@ -1,11 +1,11 @@
 // Loaded into the real program (LD_PRELOAD): kills it at a chosen commit of its store.
 //
-//   KILL_AT=before:17   just before anything of the 17th commit is written: what it tells of has happened, unrecorded
-//   KILL_AT=after:17    just after the 17th commit is on disk, before anybody hears of it
-//   KILL_COUNT=FILE     writes how many commits there were, at the end
+//   KILL_AT=before:17   just before the 17th commit is written: its events have happened, unrecorded
+//   KILL_AT=after:17    just after the 17th commit is on disk, before any reaction to it
+//   KILL_COUNT=FILE     writes the number of commits at the end
 //
-// A commit is what SQLite does between two syncs of a write-ahead log. Only the program itself is watched, not what it
-// starts: the variables are taken out of the environment when this is loaded.
+// A commit is what SQLite writes between two syncs of a write-ahead log. Only the program itself is affected, not its
+// children: the variables are removed from the environment when this is loaded.
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -24,7 +24,7 @@ namespace {
 struct FileWatch {
   std::mutex mutex;
   long commits = 0;        // on disk so far
-  bool is_within = false;  // of a commit something was written
+  bool is_within = false;  // part of a commit was written
   long before = 0, after = 0;
   std::string count_file;
 

@@ -1,12 +1,12 @@
-// Kills a run at every commit of its store and drives it on: the result must be the one of a run that nobody killed.
+// Kills a run at every commit of its store and resumes it: the result must equal that of an undisturbed run.
 //
 //   faults_kill_run --program build/release/signalbox --library build/release/tests/libkill_at.so
 //                   [--stride 1] [--only before:17] [--at-once 2] [--keep]
 //
-// The boundaries are read from a clean run: a FULL one with a review that finds something, so that there are two
-// commits to deliver, and a base that moves on meanwhile. At each it is killed just before anything of the commit is
-// written (what it tells of has happened and is not recorded) and just after it is on disk. `--stride 7` takes every
-// seventh of these; which ones, the seed says. Exits 1 with what it found.
+// The commits are counted in a clean run: a FULL one with a review that finds something, so that there are two commits
+// to deliver, and a base that advances meanwhile. At each it is killed just before the commit is written (its events
+// have happened and are not recorded) and just after it is on disk. `--stride 7` takes every seventh of these; the seed
+// chooses the first. Exits 1 with its findings.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -33,7 +33,7 @@ constexpr const char* kGoal = "Make the check pass";
 constexpr int kLeastBoundaries = 80;
 constexpr int kMostResumes = 4;
 
-// The last word of an agent's work on a file: whatever of it was interrupted, the file is as it should be then.
+// The last call of an agent on a file: whatever was interrupted, the file is correct after it.
 std::string confirmed(const std::string& workflow, const std::string& text, int mark) {
   return Line(workflow)
       .call("Bash", Value::object(
@@ -41,8 +41,8 @@ std::string confirmed(const std::string& workflow, const std::string& text, int 
       .repeat();
 }
 
-// A session that is killed before its first step is delivered begins afresh, so most replies can be given again; which
-// one is due shows in what was said before.
+// A session killed before its first step is submitted starts again, so most replies can be given again; the
+// conversation shows which one is due.
 std::string script() {
   using namespace pipeline_tests;
   const auto write = [](const char* text) { return Value::object({{"file_path", "answer.txt"}, {"content", text}}); };
@@ -69,12 +69,12 @@ std::string script() {
   });
 }
 
-// Everything about a finished run that somebody could notice, but times and names that are of one run only.
+// Everything observable about a finished run, except times and names that differ per run.
 struct Result {
   std::string outcome, tree, branches, commits;
   std::size_t work_trees = 0, requests = 0, phases = 0;
   std::int64_t events = 0;
-  std::string faults;  // in this run by itself
+  std::string faults;  // faults of this run alone
 
   bool operator==(const Result& other) const {
     return outcome == other.outcome && tree == other.tree && branches == other.branches && commits == other.commits &&
@@ -91,7 +91,7 @@ std::string without_run_id(std::string text, const std::string& run) {
   return text;
 }
 
-// Those of one second come in any order.
+// Commits of the same second come in any order.
 std::string sorted_lines(const std::string& text) {
   std::multiset<std::string> lines;
   std::istringstream stream(text);
@@ -104,7 +104,7 @@ void check_sessions(const pipeline_tests::RunFixture& place, std::string& faults
   const auto value = listed.last();
   const Value* sessions = value.is_array() ? &value : value.find("sessions");
   if (sessions == nullptr || sessions->size() == 0) {
-    faults += "sessions cannot be listed; ";
+    faults += "cannot list sessions; ";
     return;
   }
   for (const Value& session : sessions->items()) {
@@ -137,13 +137,13 @@ Result look(const pipeline_tests::RunFixture& place) {
   if (const auto status = place.git(place.repository(), {"status", "--porcelain"}); status != "") {
     result.faults += fmt::format("the user's work tree is not clean: {}; ", status.value_or("no status"));
   }
-  if (place.events("ended").size() != 1) result.faults += "it did not end once; ";
+  if (place.events("ended").size() != 1) result.faults += "it did not end exactly once; ";
   if (place.run({"runs", "list", "--json"}).output.find(id) == std::string::npos) result.faults += "it is not listed; ";
   check_sessions(place, result.faults);
   return result;
 }
 
-// Of the remote: somebody else is faster, once, when the run's branch comes in.
+// A hook of the remote: another push comes first, once, when the run's branch arrives.
 constexpr const char* kMovesBase = R"(#!/bin/sh
 [ -e moved ] && exit 0
 while read old new ref; do
@@ -202,10 +202,10 @@ class KillRun {
     if (!ended.was_killed && ended.code != 0) return report(findings, place, moment, "it ended by itself", ended);
     if (ended.was_killed) ++kills_;
     for (int i = 0; i < kMostResumes && ended.code != 0; ++i) ended = continue_session(place);
-    if (ended.code != 0) return report(findings, place, moment, "it cannot be driven on", ended);
+    if (ended.code != 0) return report(findings, place, moment, "it cannot be resumed", ended);
     const Result result = look(place);
     if (!result.faults.empty()) report(findings, place, moment, result.faults, ended);
-    if (!(result == clean_)) report(findings, place, moment, "it ended otherwise: " + result.text(), ended);
+    if (!(result == clean_)) report(findings, place, moment, "it ended differently: " + result.text(), ended);
   }
 
   int kills() const { return kills_; }
@@ -216,7 +216,7 @@ class KillRun {
                                            .environment = std::move(environment)});
   }
 
-  // Killed before the run was there, it is started again.
+  // Killed before the run was opened, it is started again.
   static ProgramResult continue_session(const pipeline_tests::RunFixture& place) {
     return place.shown().is_object() ? place.resume() : run_goal(place, {});
   }
@@ -253,9 +253,9 @@ int run(KillRun& killing, std::size_t stride, const std::string& only, std::uint
     }
   }
   fmt::print("{} kills, {} findings\n", killing.kills(), findings.count());
-  // Some moments may not come, where two things that are looked for at once are found by one look; hardly any.
+  // A few moments may not occur, when one poll finds two things; hardly any.
   if (only.empty() && killing.kills() * 10 < static_cast<int>(chosen.size()) * 9) {
-    fmt::print("too few of the moments came\n");
+    fmt::print("too few of the moments occurred\n");
     return 1;
   }
   return findings.count() == 0 ? 0 : 1;
@@ -265,7 +265,7 @@ int run(KillRun& killing, std::size_t stride, const std::string& only, std::uint
 }  // namespace sb::faults
 
 int main(int argc, char** argv) {
-  CLI::App app("Kills a run at every commit of its store and looks whether it ends the same");
+  CLI::App app("Kills a run at every commit of its store and checks whether it ends the same");
   std::string program, library, only;
   std::size_t stride = 1;
   std::uint64_t seed = std::random_device{}();
@@ -273,10 +273,10 @@ int main(int argc, char** argv) {
   bool keep = false;
   app.add_option("--program", program, "The signalbox to run")->required();
   app.add_option("--library", library, "The library that kills it")->required();
-  app.add_option("--stride", stride, "Every how manieth moment")->check(CLI::PositiveNumber);
+  app.add_option("--stride", stride, "Take every Nth moment")->check(CLI::PositiveNumber);
   app.add_option("--only", only, "One moment, such as before:17");
-  app.add_option("--seed", seed, "Where a stride begins");
-  app.add_option("--at-once", at_once, "Runs at the same time");
+  app.add_option("--seed", seed, "Chooses the first moment");
+  app.add_option("--at-once", at_once, "Parallel runs");
   app.add_flag("--keep", keep, "Leave the folders in place");
   CLI11_PARSE(app, argc, argv);
   sb::faults::KillRun killing(program, library, keep);

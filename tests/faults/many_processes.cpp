@@ -1,5 +1,5 @@
-// Two, four and eight processes advance, fork and read one session at once: nobody fails, nothing is lost, and of those
-// who deliver the same step at the same moment one is recorded and all are answered alike.
+// Two, four and eight processes advance, fork and read one session in parallel: none fails, nothing is lost, and of
+// those that submit the same step at the same moment one is recorded and all get the same answer.
 //
 //   faults_many_processes --program build/release/signalbox [--rounds 4]
 #include <fmt/format.h>
@@ -15,15 +15,15 @@
 namespace sb::faults {
 namespace {
 
-// What all of them work on, and what they were told.
+// What all of them work on, and their answers.
 struct Shared {
   explicit Shared(int processes) : gate(processes) {}
 
   std::string session, token;
   std::barrier<> gate;
   std::mutex mutex;
-  std::map<std::string, std::string> reported;  // by token; two who fork one node at once are given the same one
-  std::vector<std::vector<std::string>> raced;  // the notes sent at once, a round each
+  std::map<std::string, std::string> reported;  // by token; two that fork one node at the same time get the same one
+  std::vector<std::vector<std::string>> raced;  // the notes sent in parallel, per round
 };
 
 std::optional<Value> answer(const ProgramCall& call, const std::string& what, Problems& findings) {
@@ -45,7 +45,7 @@ std::optional<Value> continue_session(const TestHome& place, Shared& shared, con
   return line;
 }
 
-// All with one token; the first of them takes what came back for the next round.
+// All with one token; the first of them uses the answer for the next round.
 void race(const TestHome& place, Shared& shared, int number, int round, Problems& findings) {
   const std::string notes = fmt::format("round {} by {}", round, number);
   shared.gate.arrive_and_wait();
@@ -58,7 +58,7 @@ void race(const TestHome& place, Shared& shared, int number, int round, Problems
   if (number == 0 && line) shared.token = line->string_at("continueToken").value_or("");
 }
 
-// A branch of its own, two steps long, while the others do the same.
+// Its own branch, two steps long, while the others do the same.
 void branch_off(const TestHome& place, Shared& shared, int number, int round, Problems& findings) {
   const std::string node = std::to_string(1 + (number + round) % (round + 1));
   const ProgramCall forked = place.run({"session", "fork", shared.session, "--node", node, "--json"});
@@ -86,7 +86,7 @@ void check(const TestHome& place, const Shared& shared, Problems& findings) {
   const ProgramCall verified = place.run({"session", "verify", shared.session});
   if (verified.code != 0) findings.add(fmt::format("verify: {}{}", verified.output, verified.errors));
   const auto events = exported(place, shared.session);
-  if (!events) return findings.add("the session cannot be exported");
+  if (!events) return findings.add("cannot export the session");
   std::multiset<std::string> recorded;
   for (const Value& event : *events) {
     if (event["type"] == Value("output_recorded")) recorded.insert(event["payload"].string_at("notes").value_or(""));
@@ -97,7 +97,7 @@ void check(const TestHome& place, const Shared& shared, Problems& findings) {
   for (const auto& notes : shared.raced) {
     std::size_t times = 0;
     for (const std::string& each : notes) times += recorded.count(each);
-    if (times != 1) findings.add(fmt::format("of those who raced {} were recorded, not one", times));
+    if (times != 1) findings.add(fmt::format("{} of the parallel submissions were recorded instead of one", times));
   }
 }
 
@@ -136,7 +136,7 @@ int main(int argc, char** argv) {
   std::string program;
   int rounds = 4;
   app.add_option("--program", program, "The signalbox to run")->required();
-  app.add_option("--rounds", rounds, "Of each number of processes");
+  app.add_option("--rounds", rounds, "Rounds per number of processes");
   CLI11_PARSE(app, argc, argv);
   sb::faults::Problems findings;
   const sb::faults::TestHome place(program);

@@ -1,4 +1,4 @@
-// The GitHub forge against the stand-in: what every forge promises, and what only HTTP can do to it.
+// The GitHub forge against the stand-in: what every forge promises, and the failures of HTTP.
 #include "pipeline/forge/github_forge.hpp"
 
 #include <future>
@@ -101,7 +101,7 @@ struct Github : ForgeConformance<GithubSubject> {
   }
 };
 
-TEST_F(Github, MergesAsItIsTold) {
+TEST_F(Github, MergesWithTheGivenMethod) {
   for (const char* method : {"squash", "merge", "rebase"}) {
     const std::string run = std::string("run-") + method;
     this->place().sh("git -C repo fetch -q");
@@ -122,8 +122,8 @@ TEST_F(Github, ForgetsNothingWhenTheForgeRestarts) {
   EXPECT_TRUE(subject.forge().open_or_update(spec("run1", commit))->already_existed);
 }
 
-// Each request of a delivery cut, before it was acted on and after: taken up again, it ends the same.
-TEST_F(Github, CutAtEveryRequestItEndsTheSame) {
+// Each request of a delivery is cut, before and after it took effect: resumed, it ends the same.
+TEST_F(Github, ACutAtAnyRequestDoesNotChangeTheResult) {
   int cuts = 0;
   for (const bool after : {false, true}) {
     for (int number = 1;; ++number) {
@@ -152,7 +152,7 @@ TEST_F(Github, CutAtEveryRequestItEndsTheSame) {
       }
       EXPECT_EQ(one.state()["pulls"].size(), 1u);
       EXPECT_EQ(one.place.sh("git -C remote.git rev-list --count main"), "3");
-      // A request on a kept connection that breaks off without a byte is sent again by the client itself.
+      // A request on a kept-alive connection that breaks off without a byte is resent by the client itself.
       if (one.stand_in->requests() < number) break;
       ++cuts;
     }
@@ -161,7 +161,7 @@ TEST_F(Github, CutAtEveryRequestItEndsTheSame) {
   std::printf("cut at %d requests\n", cuts);
 }
 
-TEST_F(Github, ARequestThatWasMadeUnseenIsFound) {
+TEST_F(Github, FindsARequestWhoseResponseWasLost) {
   const std::string commit = push("run1");
   ASSERT_TRUE(subject.forge().open_or_update(spec("run1", commit)));
   // The list lags behind: empty the first time.
@@ -177,8 +177,8 @@ TEST_F(Github, ARequestThatWasMadeUnseenIsFound) {
   EXPECT_EQ(subject.state()["pulls"].size(), 1u);
 }
 
-// A replica that lags: the request we opened is looked for by its number.
-TEST_F(Github, AListThatLagsDoesNotLoseARequest) {
+// A lagging replica: the request we opened is looked up by its number.
+TEST_F(Github, ALaggingListDoesNotLoseARequest) {
   const std::string commit = push("run1");
   const auto opened = subject.forge().open_or_update(spec("run1", commit));
   ASSERT_TRUE(opened);
@@ -199,13 +199,13 @@ TEST_F(Github, AListThatLagsDoesNotLoseARequest) {
   const auto known = subject.forge().open_or_update(again);
   ASSERT_TRUE(known) << describe(known.error());
   EXPECT_EQ(known->id, opened->id);
-  // A number that is another branch's does not count.
+  // A number that belongs to another branch does not count.
   const auto other = subject.forge().find({"signalbox/run2", "run2", opened->id});
   ASSERT_TRUE(other);
   EXPECT_FALSE(*other);
 }
 
-TEST_F(Github, WhatAPersonWroteOnTheRequestStays) {
+TEST_F(Github, KeepsAPersonsEditsOfTheRequest) {
   const std::string commit = push("run1");
   ASSERT_TRUE(subject.forge().open_or_update(spec("run1", commit)));
   Value state = subject.state();
@@ -219,7 +219,7 @@ TEST_F(Github, WhatAPersonWroteOnTheRequestStays) {
   EXPECT_EQ(subject.state()["pulls"].items().at(0).string_at("body"), "Their text.");
 }
 
-TEST_F(Github, AMarkThatWasEditedAwayIsStillFoundByItsBranch) {
+TEST_F(Github, FindsARequestByItsBranchWhenTheMarkWasRemoved) {
   const std::string commit = push("run1");
   auto unmarked = spec("run1", commit);
   unmarked.body = "edited";
@@ -228,7 +228,7 @@ TEST_F(Github, AMarkThatWasEditedAwayIsStillFoundByItsBranch) {
   EXPECT_EQ(must_find("run1").id, opened->id);
 }
 
-TEST_F(Github, APushThatTheApiDoesNotShowYet) {
+TEST_F(Github, HandlesAPushThatTheApiDoesNotShowYet) {
   const auto opened = subject.forge().open_or_update(spec("run1", push("run1")));
   ASSERT_TRUE(opened);
   Forge& forge = subject.forge();
@@ -238,7 +238,7 @@ TEST_F(Github, APushThatTheApiDoesNotShowYet) {
   EXPECT_GT(forge.retry_after_ms(), 0);
 }
 
-TEST_F(Github, ClosedByAPersonIsNotOpenedAgain) {
+TEST_F(Github, DoesNotReopenARequestClosedByAPerson) {
   const std::string commit = push("run1");
   ASSERT_TRUE(subject.forge().open_or_update(spec("run1", commit)));
   Value state = subject.state();
@@ -250,7 +250,7 @@ TEST_F(Github, ClosedByAPersonIsNotOpenedAgain) {
   EXPECT_EQ(again.error().code, ErrorCode::kConflict);
 }
 
-TEST_F(Github, AMergeThatIsRefusedIsToldInItsWords) {
+TEST_F(Github, ReportsARefusedMergeInTheForgesWords) {
   subject.settings.refuse_merge = true;
   subject.restart();
   const std::string commit = push("run1");
@@ -261,7 +261,7 @@ TEST_F(Github, AMergeThatIsRefusedIsToldInItsWords) {
   EXPECT_THAT(describe(merged.error()), HasSubstr("approving review is required"));
 }
 
-TEST_F(Github, ChecksOfBothKinds) {
+TEST_F(Github, ReadsChecksOfBothKinds) {
   const std::string commit = push("run1");
   const auto request = subject.forge().open_or_update(spec("run1", commit));
   const auto look = [&](const std::string& checks) {
@@ -298,7 +298,7 @@ TEST_F(Github, ChecksOfBothKinds) {
   }
 }
 
-TEST_F(Github, RefusalsAreToldApart) {
+TEST_F(Github, DistinguishesRefusals) {
   EXPECT_EQ(refused_with(401, {}, R"({"message": "Bad credentials"})").code, ErrorCode::kForbidden);
   EXPECT_EQ(refused_with(403, {}, R"({"message": "Resource not accessible"})").code, ErrorCode::kForbidden);
   EXPECT_EQ(refused_with(404, {}, R"({"message": "Not Found"})").code, ErrorCode::kNotFound);
@@ -314,7 +314,7 @@ TEST_F(Github, RefusalsAreToldApart) {
   EXPECT_THAT(describe(hostile), AllOf(Not(HasSubstr("\x1b")), Not(HasSubstr("ghp_0123"))));
 }
 
-TEST_F(Github, RateLimitsSayHowLong) {
+TEST_F(Github, ReportsTheWaitOfARateLimit) {
   const auto wait_of = [&](int status, net::Headers headers, const std::string& body) {
     const Error error = refused_with(status, std::move(headers), body);
     EXPECT_EQ(error.code, ErrorCode::kUnavailable) << describe(error);
@@ -331,7 +331,7 @@ TEST_F(Github, RateLimitsSayHowLong) {
   EXPECT_EQ(wait_of(429, {{"Retry-After", "-5"}, {"X-RateLimit-Reset", "99999999999999999999"}}, "{}"), 60'000);
 }
 
-TEST_F(Github, AnOutageIsOne) {
+TEST_F(Github, ReportsAnOutage) {
   const std::string url = "http://127.0.0.1:1";
   const auto forge =
       make_github_forge(place().seams, *subject.http, {.repository = "acme/shop", .url = url, .token = "$FORGE_TOKEN"});
@@ -341,7 +341,7 @@ TEST_F(Github, AnOutageIsOne) {
   EXPECT_TRUE(found.error().is_retryable);
 }
 
-TEST_F(Github, TheTokenStaysASecret) {
+TEST_F(Github, KeepsTheTokenSecret) {
   const auto in_the_clear =
       make_github_forge(place().seams, *subject.http,
                         {.repository = "acme/shop", .url = "http://forge.example", .token = "$FORGE_TOKEN"});
@@ -361,7 +361,7 @@ TEST_F(Github, TheTokenStaysASecret) {
               Not(HasSubstr(kToken)));
 }
 
-TEST_F(Github, TicketsWithAllTheirComments) {
+TEST_F(Github, ReadsTicketsWithAllComments) {
   Value state =
       Value::object({{"issues", parse_json(R"([{"number": 3, "title": "T", "body": null, "labels": []}])").value()}});
   Value comments = Value::array();
@@ -387,7 +387,7 @@ TEST_F(Github, TicketsWithAllTheirComments) {
   EXPECT_THAT(describe(elsewhere.error()), HasSubstr("is on gitlab.example.com"));
 }
 
-TEST(GithubNames, AreReadFromWhatPeopleWrite) {
+TEST(GithubNames, AreParsedAsPeopleWriteThem) {
   EXPECT_EQ(repository_named("https://github.com/acme/shop.git"), "acme/shop");
   EXPECT_EQ(repository_named("git@github.com:acme/shop.git\n"), "acme/shop");
   EXPECT_EQ(repository_named("ssh://git@github.com/acme/shop"), "acme/shop");

@@ -186,7 +186,7 @@ HttpResponse ForgeStandIn::answer(const HttpRequest& request) {
   return refused(404, "Not Found");
 }
 
-// As it is now: the head of an open one is where its branch is.
+// The current state: the head of an open request is the head of its branch.
 Value ForgeStandIn::shown_pull(const Value& pull) {
   Value value = pull;
   const std::string head = pull.string_at("head").value_or(""), base = pull.string_at("base").value_or("");
@@ -218,7 +218,7 @@ HttpResponse ForgeStandIn::pulls(const HttpRequest& request, const std::vector<s
       const bool fits = head == query.end() || head->second == parts[1] + ":" + pull.string_at("head").value_or("");
       if (fits) found.insert(found.begin(), shown_pull(pull));
     }
-    for (Value& pull : found) pull.erase("merged");  // a list does not say
+    for (Value& pull : found) pull.erase("merged");  // a list does not contain it
     return json(200, page_of(found, query));
   }
   Value* pull = pull_numbered(parts[4]);

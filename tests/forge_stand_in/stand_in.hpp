@@ -1,12 +1,12 @@
 // Stands in for GitHub's REST API in tests: pull requests, merges, checks, issues and comments of one repository.
 //
 // Backed by a bare git repository, so pushes are real (a file remote) and the API shows them; a merge moves its
-// branches. Everything else stands in DIR/state.json, written before an answer goes out: it survives a kill and a
-// restart. State: {pulls: [{number, title, body, head, base, state, merged, merge_commit_sha, sha}], issues: [{number,
-// title, body, labels: [names], state}], comments: [{issue, user, body}], checks: {SHA or "*": [{name, status,
-// conclusion}]}, [repository: {permissions, archived}], [strict: true: only what has the base is
-// merged], instead: [{method, path, status, body}]}. `instead` answers requests whose path ends so. A test may
-// write it before the start, and between requests.
+// branches. Everything else is in DIR/state.json, written before a response is sent: it survives a kill and a restart.
+// State: {pulls: [{number, title, body, head, base, state, merged, merge_commit_sha, sha}], issues: [{number, title,
+// body, labels: [names], state}], comments: [{issue, user, body}], checks: {SHA or "*": [{name, status, conclusion}]},
+// [repository: {permissions, archived}], [strict: true: only what has the base is merged], instead: [{method, path,
+// status, body}]}. `instead` answers requests whose path ends so. A test may write it before the start, and between
+// requests.
 //
 // Every request is numbered from 1 and logged: `NUMBER METHOD PATH?QUERY -> STATUS`.
 #pragma once
@@ -21,14 +21,14 @@
 namespace sb::tests {
 
 struct StandInSettings {
-  std::string repository;  // the bare one
+  std::string repository;  // the bare repository
   std::string state;       // folder
-  std::string token = {};  // empty: any is let in
+  std::string token = {};  // empty: any is accepted
   std::string log = {};    // file; empty: none
-  int cut_request = 0;     // that one gets no answer: the connection breaks off
-  bool cut_after = false;  // after it was acted on
+  int cut_request = 0;     // this request gets no response: the connection breaks off
+  bool cut_after = false;  // after it took effect
   bool refuse_merge = false;
-  // Answers instead, where it gives a status: for tests of refusals.
+  // Answers instead if it returns a status: for tests of refusals.
   std::function<net::HttpResponse(int number, const net::HttpRequest&)> instead = {};
 };
 

@@ -1,7 +1,7 @@
-// Many clients at once against `signalbox serve`: every call is answered, by its own answer, while a thousand streams
-// lie idle; and the memory of the server does not grow with the number of calls.
+// Many concurrent clients of `signalbox serve`: every call gets its own answer while a thousand streams are idle, and
+// the server's memory does not grow with the number of calls.
 //
-// Half of the clients have sessions, half are stateless. Counts are asserted; times are only printed.
+// Half of the clients use sessions, half are stateless. Counts are asserted; times are only printed.
 #include <fmt/format.h>
 #include <signal.h>
 
@@ -37,7 +37,7 @@ class Problems {
   std::atomic<int> count_ = 0;
 };
 
-// Each call carries something of its own, which its answer must bring back. One in ten has the store write.
+// Each call carries a unique mark that its answer must contain. One in ten writes to the store.
 struct Call {
   const char* tool;
   Value arguments;
@@ -67,7 +67,7 @@ bool is_answer(const Answer& answer, const Value& id, const Call& call) {
          message["result"].find("isError") == nullptr && answer.body.find(call.mark) != std::string::npos;
 }
 
-// The calls of one client, its share of all.
+// The calls of one client.
 class Caller {
  public:
   Caller(int port, int which, std::string workspace, std::atomic<int>& left, std::atomic<int>& answered,
@@ -92,7 +92,7 @@ class Caller {
   void in_session() {
     Session session(port_);
     if (!session.is_open()) return findings_.add("a session was not opened");
-    // Its second request: initialize was the first.
+    // The first call is the session's second request: initialize was the first.
     int id = 1;
     for (int number; (number = left_.fetch_sub(1)) > 0;) {
       const Call call = call_of(number, workspace_);
@@ -115,7 +115,7 @@ class Caller {
   Problems& findings_;
 };
 
-// Sessions whose streams for notifications are open; as many sessions as streams.
+// Opens `count` sessions, each with a notification stream.
 std::vector<Client> hold_streams(int port, int count, Problems& findings) {
   std::vector<Client> streams;
   for (int i = 0; i < count; ++i) {
@@ -156,15 +156,16 @@ int run(const std::string& program, const Size& size) {
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 
   if (answered != size.calls) findings.add(fmt::format("{} of {} calls were answered", answered, size.calls));
-  // An allocator does not give everything back at once; what would grow with the calls grows fivefold here.
+  // The allocator does not return all memory immediately; a leak per call would show, since there are five times as
+  // many.
   if (late > early + early / 4 + 8 * 1024) findings.add(fmt::format("memory grew from {} to {} kB", early, late));
   server.signal(SIGTERM);
   int whole = 0;
   for (Client& stream : streams) whole += stream.ends_well() ? 1 : 0;
-  if (whole != size.streams) findings.add(fmt::format("{} of {} streams were ended well", whole, size.streams));
+  if (whole != size.streams) findings.add(fmt::format("{} of {} streams ended properly", whole, size.streams));
   const int code = server.wait();
   if (code != 0) findings.add(fmt::format("the server ended with {}", code));
-  fmt::print("{} clients, {} calls answered in {:.1f} s ({:.0f} a second), {} idle streams, {} -> {} kB\n",
+  fmt::print("{} clients, {} calls answered in {:.1f} s ({:.0f} per second), {} idle streams, {} -> {} kB\n",
              size.clients, answered, seconds, answered / seconds, whole, early, late);
   return findings.count() == 0 ? 0 : 1;
 }
@@ -172,13 +173,13 @@ int run(const std::string& program, const Size& size) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  CLI::App app("Many clients at once against signalbox serve");
+  CLI::App app("Runs many concurrent clients against signalbox serve");
   std::string program;
   Size size;
   app.add_option("--program", program, "The signalbox to run")->required();
-  app.add_option("--clients", size.clients, "Clients at once");
-  app.add_option("--calls", size.calls, "Calls of all of them");
-  app.add_option("--streams", size.streams, "Idle streams held meanwhile");
+  app.add_option("--clients", size.clients, "Concurrent clients");
+  app.add_option("--calls", size.calls, "Calls in total");
+  app.add_option("--streams", size.streams, "Idle streams kept open meanwhile");
   CLI11_PARSE(app, argc, argv);
   return run(program, size);
 }

@@ -1,5 +1,5 @@
-// The built program on standard input and output, driven as clients of both eras drive it: a workflow is started, a
-// person is asked in the client's dialog, in the terminal, or not at all, and the session goes on.
+// The built program on stdin and stdout, driven like a client with sessions and like a stateless one: a workflow
+// starts, a person answers in the client's dialog or in the terminal, and the session continues.
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -56,7 +56,7 @@ class Client {
     close(input_);
     int status = 0;
     EXPECT_EQ(waitpid(process_, &status, 0), process_);
-    EXPECT_EQ(status, 0) << "it did not end well";
+    EXPECT_EQ(status, 0) << "the server did not exit with 0";
     close(output_);
   }
 
@@ -64,7 +64,7 @@ class Client {
     const std::string line = to_json(message) + "\n";
     ASSERT_EQ(write(input_, line.data(), line.size()), static_cast<ssize_t>(line.size()));
   }
-  // The next message that is a response or a question; notifications are not for us.
+  // The next response or question; skips notifications.
   Value receive() {
     for (;;) {
       const Value message = json(line());
@@ -102,7 +102,7 @@ class Client {
       char bytes[65'536];
       const ssize_t count = poll(&waiting, 1, kPatienceMs) == 1 ? read(output_, bytes, sizeof bytes) : 0;
       if (count <= 0) {
-        ADD_FAILURE() << "nothing came";
+        ADD_FAILURE() << "no message arrived";
         return "null";
       }
       buffer_.append(bytes, static_cast<std::size_t>(count));
@@ -146,7 +146,7 @@ class McpAsking : public testing::Test {
 
   Client client() { return Client(root_ / "home", root_ / "work"); }
   std::string shell(const std::string& command) const {
-    // Nothing in the environment of whoever runs the tests may pass for an agent's.
+    // The environment of the test's user must not look like an agent's.
     const std::string line = "env -i PATH=\"$PATH\" USER=ann SIGNALBOX_HOME='" + (root_ / "home").string() +
                              "' '" SB_PROGRAMS "/signalbox' " + command + " 2>&1 </dev/null";
     std::string output;
@@ -168,7 +168,7 @@ class McpAsking : public testing::Test {
   fs::path root_;
 };
 
-TEST_F(McpAsking, InTheDialogOfTheSessionsEra) {
+TEST_F(McpAsking, InTheDialogOfAClientWithSessions) {
   for (const auto* version : {"2025-06-18", "2025-11-25"}) {
     Client client = this->client();
     client.open(version);
@@ -183,7 +183,7 @@ TEST_F(McpAsking, InTheDialogOfTheSessionsEra) {
   }
 }
 
-TEST_F(McpAsking, ByAResultInTheStatelessEra) {
+TEST_F(McpAsking, InAResultOfAStatelessClient) {
   Client client = this->client();
   const auto stateless = [](Value request) {
     request.find("params")->set("_meta", json(R"({"io.modelcontextprotocol/protocolVersion":"2026-07-28",
@@ -200,7 +200,7 @@ TEST_F(McpAsking, ByAResultInTheStatelessEra) {
   again.find("params")->set("inputResponses", Value::object({{key, json(kApprove)}}));
   again.find("params")->set("requestState", asked["result"]["requestState"]);
   EXPECT_EQ(line_of(client.ask(again))["pending"].string_at("stepId"), "second");
-  // The state opens once.
+  // The state can be used once.
   Value used = stateless(client.call("continue_workflow", arguments));
   used.find("params")->set("inputResponses", again["params"]["inputResponses"]);
   used.find("params")->set("requestState", again["params"]["requestState"]);
@@ -219,7 +219,7 @@ TEST_F(McpAsking, CancelledInTheDialogAndAnsweredInTheTerminal) {
   }
   const std::string id = parked["decision"].string_at("id").value_or("none");
   EXPECT_THAT(shell("inbox list"), HasSubstr(id));
-  // What is answered between two servers is picked up by the next call, whoever it comes from.
+  // An answer given between two servers is used by the next call of any client.
   Client other = client();
   other.open("2025-03-26");
   const Value waiting = line_of(other.ask(other.call("continue_workflow", look(parked))));

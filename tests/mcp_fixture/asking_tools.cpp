@@ -38,8 +38,8 @@ mcp::HandlerResult cannot(std::string_view what) {
   return mcp::tool_result({mcp::text_content(fmt::format("This client does not support {}", what))}, true);
 }
 
-// The result of an elicitation as the suite wants it told, whatever it is; an error where it could not be had.
-mcp::HandlerResult told(const mcp::Input& input, std::string_view begin) {
+// The result of an elicitation in the form the suite expects; an error if there is none.
+mcp::HandlerResult elicitation_result(const mcp::Input& input, std::string_view begin) {
   if (input.kind == mcp::Input::Kind::kFailed) return cannot("elicitation");
   if (input.kind == mcp::Input::Kind::kUnanswered) return cannot("answering in time");
   const Value* content = input.value.find("content");
@@ -76,7 +76,7 @@ Value enums_schema() {
 
 void add_form(FixtureTools& tools, std::string name, std::string description, std::string message, Value properties) {
   const auto fill_form = [message, properties](const Value&, mcp::Call& call) -> mcp::HandlerResult {
-    if (const mcp::Input* input = call.input("form")) return told(*input, "Elicitation completed: ");
+    if (const mcp::Input* input = call.input("form")) return elicitation_result(*input, "Elicitation completed: ");
     return ask("form", message, properties, {}, {});
   };
   tools[std::move(name)] = {std::move(description), no_arguments(), fill_form};
@@ -90,7 +90,7 @@ Value one_string(std::string_view name, std::string_view description) {
 }
 
 mcp::HandlerResult elicit(const Value& arguments, mcp::Call& call) {
-  if (const mcp::Input* input = call.input("user")) return told(*input, "User response: ");
+  if (const mcp::Input* input = call.input("user")) return elicitation_result(*input, "User response: ");
   const Value username = Value::object({{"type", "string"}, {"description", "User's response"}});
   const Value email = Value::object({{"type", "string"}, {"description", "User's email address"}});
   return ask("user", arguments.string_at("message").value_or("Who are you?"),
@@ -98,7 +98,7 @@ mcp::HandlerResult elicit(const Value& arguments, mcp::Call& call) {
 }
 
 mcp::HandlerResult elicit_url(const Value&, mcp::Call& call) {
-  if (const mcp::Input* input = call.input("page")) return told(*input, "Page visited: ");
+  if (const mcp::Input* input = call.input("page")) return elicitation_result(*input, "Page visited: ");
   mcp::InputRequired asked;
   asked.requests.push_back({"page", "elicitation/create",
                             Value::object({{"mode", "url"},
@@ -130,8 +130,8 @@ mcp::HandlerResult need_sampling(const Value&, mcp::Call& call) {
 
 void add_asking_tools(FixtureTools& tools) {
   tools["test_sampling"] = {"Asks the client's model", one_string("prompt", "What to ask the model"), sample};
-  tools["test_elicitation"] = {"Asks the client's person", one_string("message", "What to ask the person"), elicit};
-  tools["test_elicitation_url"] = {"Sends the client's person to a page", no_arguments(), elicit_url};
+  tools["test_elicitation"] = {"Asks the client's user", one_string("message", "What to ask the user"), elicit};
+  tools["test_elicitation_url"] = {"Sends the client's user to a page", no_arguments(), elicit_url};
   tools["test_missing_capability"] = {"Works only for clients that can sample", no_arguments(), need_sampling};
   add_form(tools, "test_elicitation_sep1034_defaults", "Asks with default values",
            "Please review and update the form fields with defaults", defaults_schema());

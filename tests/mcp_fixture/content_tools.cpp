@@ -6,7 +6,7 @@
 namespace sb::fixture {
 namespace {
 
-// A WAV file of no samples.
+// A WAV file without samples.
 constexpr std::string_view kSilentWav = "UklGRiQAAABXQVZFZm10IBAAAAABAAEAQB8AAIA+AAACABAAZGF0YQAAAAA=";
 
 Value image() {
@@ -18,7 +18,7 @@ Value embedded(std::string_view uri, std::string_view type, std::string_view tex
       {{"type", "resource"}, {"resource", Value::object({{"uri", uri}, {"mimeType", type}, {"text", text}})}});
 }
 
-// The suite asks for a pause between messages, to see that they come one by one.
+// The suite requires a pause between messages, to see that they arrive one by one.
 void pause() {
   std::this_thread::sleep_for(std::chrono::milliseconds(50));
 }
@@ -51,7 +51,7 @@ mcp::HandlerResult reconnect(mcp::Call& call) {
   return text_result("Reconnection test completed successfully");
 }
 
-// With keywords a careless server would drop: anchors, composition, conditions.
+// With keywords that a server might drop: anchors, composition, conditions.
 Value schema_2020_12() {
   const Value text = Value::object({{"type", "string"}});
   const auto needs = [](std::string_view name) {
@@ -84,13 +84,13 @@ Value schema_2020_12() {
 }  // namespace
 
 void add_content_tools(FixtureTools& tools) {
-  add(tools, "test_simple_text", "Gives a text", text_result("This is a simple text response for testing."));
-  add(tools, "test_image_content", "Gives a picture", mcp::tool_result({image()}));
-  add(tools, "test_audio_content", "Gives a sound",
+  add(tools, "test_simple_text", "Returns a text", text_result("This is a simple text response for testing."));
+  add(tools, "test_image_content", "Returns an image", mcp::tool_result({image()}));
+  add(tools, "test_audio_content", "Returns audio",
       mcp::tool_result({Value::object({{"type", "audio"}, {"data", kSilentWav}, {"mimeType", "audio/wav"}})}));
-  add(tools, "test_embedded_resource", "Gives a resource",
+  add(tools, "test_embedded_resource", "Returns a resource",
       mcp::tool_result({embedded("test://embedded-resource", "text/plain", "This is an embedded resource content.")}));
-  add(tools, "test_multiple_content_types", "Gives a text, a picture and a resource",
+  add(tools, "test_multiple_content_types", "Returns a text, an image and a resource",
       mcp::tool_result(
           {mcp::text_content("Multiple content types test:"), image(),
            embedded("test://mixed-content-resource", "application/json", R"({"test":"data","value":123})")}));
@@ -99,9 +99,9 @@ void add_content_tools(FixtureTools& tools) {
   tools["test_tool_with_logging"] = {"Logs three times", no_arguments(),
                                      [](const Value&, mcp::Call& call) { return log_three(call); }};
   tools["test_logging_tool"] = tools["test_tool_with_logging"];
-  tools["test_tool_with_progress"] = {"Tells its progress three times", no_arguments(),
+  tools["test_tool_with_progress"] = {"Reports progress three times", no_arguments(),
                                       [](const Value&, mcp::Call& call) { return progress_three(call); }};
-  tools["test_reconnection"] = {"Ends its stream before its result is there", no_arguments(),
+  tools["test_reconnection"] = {"Ends its stream before its result is ready", no_arguments(),
                                 [](const Value&, mcp::Call& call) { return reconnect(call); }};
   tools["json_schema_2020_12_tool"] = {"Tool with JSON Schema 2020-12 features", schema_2020_12(),
                                        [](const Value& arguments, mcp::Call&) {

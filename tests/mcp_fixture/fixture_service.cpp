@@ -17,7 +17,7 @@ Value contents(const std::string& uri, std::string_view type, std::string_view m
   return Value::object({{"contents", Value(Value::Array{std::move(item)})}});
 }
 
-// The `{id}` of test://template/{id}/data; nothing for another address.
+// The `{id}` of test://template/{id}/data; nothing for another URI.
 std::optional<std::string> template_id(std::string_view uri) {
   if (!uri.starts_with(kTemplateBegin) || !uri.ends_with(kTemplateEnd)) return {};
   if (uri.size() <= kTemplateBegin.size() + kTemplateEnd.size()) return {};
@@ -80,7 +80,7 @@ Value FixtureService::tools() {
   }
   if (lists_.changes("tools") % 2 == 1) {
     all.push_back(Value::object({{"name", "test_tool_that_came"},
-                                 {"description", "There after an odd number of changes"},
+                                 {"description", "Present after an odd number of changes"},
                                  {"inputSchema", no_arguments()}}));
   }
   return all;
@@ -89,7 +89,7 @@ Value FixtureService::tools() {
 mcp::HandlerResult FixtureService::call_tool(std::string_view name, const Value& arguments, mcp::Call& call) {
   const auto found = tools_.find(name);
   if (found == tools_.end()) {
-    return mcp::RpcError{net::rpc::kInvalidParams, fmt::format("there is no tool {}", quote_json(name))};
+    return mcp::RpcError{net::rpc::kInvalidParams, fmt::format("unknown tool {}", quote_json(name))};
   }
   return found->second.call(arguments, call);
 }
@@ -99,9 +99,9 @@ Value FixtureService::resources() {
                        std::string_view type) {
     return Value::object({{"uri", uri}, {"name", name}, {"description", description}, {"mimeType", type}});
   };
-  return Value(Value::Array{item(kStaticText, "static-text", "A text that stays as it is", "text/plain"),
-                            item(kStaticBinary, "static-binary", "A picture of one pixel", "image/png"),
-                            item(kWatched, "watched-resource", "One to subscribe to", "text/plain")});
+  return Value(Value::Array{item(kStaticText, "static-text", "A text that never changes", "text/plain"),
+                            item(kStaticBinary, "static-binary", "A one-pixel image", "image/png"),
+                            item(kWatched, "watched-resource", "A resource to subscribe to", "text/plain")});
 }
 
 Value FixtureService::resource_templates() {
@@ -137,7 +137,7 @@ Value FixtureService::prompts() {
   for (const auto& [name, prompt] : prompts_) all.push_back(prompt.described);
   if (lists_.changes("prompts") % 2 == 1) {
     all.push_back(
-        Value::object({{"name", "test_prompt_that_came"}, {"description", "There after an odd number of changes"}}));
+        Value::object({{"name", "test_prompt_that_came"}, {"description", "Present after an odd number of changes"}}));
   }
   return all;
 }

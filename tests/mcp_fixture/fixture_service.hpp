@@ -1,7 +1,7 @@
 // The tools, resources and prompts that the public conformance suite of MCP calls by name. Their names, texts and
 // schemas are the suite's; the protocol around them is src/mcp's.
 //
-// Threads: one FixtureService a worker, one FixtureLists for all of them.
+// Threads: one FixtureService per worker, one FixtureLists for all of them.
 #pragma once
 
 #include <functional>
@@ -13,7 +13,7 @@
 
 namespace sb::fixture {
 
-// Lists that tools change while the server runs, so that clients can be told.
+// Lists that tools change while the server runs, so that clients can be notified.
 class FixtureLists {
  public:
   void change(const std::string& list);
@@ -41,15 +41,15 @@ inline constexpr std::string_view kPixelPng =
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==";
 
 Value no_arguments();                 // a schema
-Value text_result(std::string text);  // a tool's
+Value text_result(std::string text);  // of a tool
 mcp::InputRequired ask(std::string key, std::string message, Value properties, std::vector<std::string> required,
                        Value state);
-// What the client's person filled in under the key; nothing unless it was accepted and is an object.
+// What the client's user entered under the key; nothing unless it was accepted and is an object.
 const Value* filled_in(const mcp::Call& call, std::string_view key);
 
 void add_content_tools(FixtureTools& tools);  // what results can hold, progress, logs, errors
 void add_asking_tools(FixtureTools& tools);   // sampling and elicitation, one question each
-void add_round_tools(FixtureTools& tools);    // input_required in all its shapes
+void add_round_tools(FixtureTools& tools);    // input_required in all its forms
 void add_list_tools(FixtureTools& tools, FixtureLists& lists);
 FixturePrompts fixture_prompts();
 

@@ -1,4 +1,4 @@
-// signalbox-mcp-fixture --port P: src/mcp over HTTP with what the public conformance suite calls, on loopback.
+// signalbox-mcp-fixture --port P: src/mcp over HTTP on loopback, with everything the public conformance suite calls.
 #include <fmt/format.h>
 
 #include <cstdio>
@@ -12,7 +12,7 @@
 
 namespace {
 
-// A port of 0 takes any free one. Nothing for anything else than `--port P`.
+// Port 0 picks a free one. Nothing for arguments other than `--port P`.
 std::optional<int> port_of(int count, char** arguments) {
   if (count != 3 || std::string_view(arguments[1]) != "--port") return {};
   char* end = nullptr;

@@ -69,10 +69,10 @@ FixturePrompts fixture_prompts() {
                 {argument("arg1", "First test argument"), argument("arg2", "Second test argument")}),
       with_arguments};
   prompts["test_prompt_with_embedded_resource"] = {
-      described("test_prompt_with_embedded_resource", "A prompt that holds a resource",
+      described("test_prompt_with_embedded_resource", "A prompt that contains a resource",
                 {argument("resourceUri", "URI of the resource to embed")}),
       with_resource};
-  prompts["test_prompt_with_image"] = {described("test_prompt_with_image", "A prompt that holds a picture"),
+  prompts["test_prompt_with_image"] = {described("test_prompt_with_image", "A prompt that contains an image"),
                                        with_image};
   prompts["test_input_required_result_prompt"] = {
       described("test_input_required_result_prompt", "A prompt that asks a person first"), that_asks};

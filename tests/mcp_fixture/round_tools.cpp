@@ -1,4 +1,4 @@
-// Tools whose result is first a question, in all the shapes the suite tries.
+// Tools whose first result is a question, in all the forms the suite tests.
 #include "fixture_service.hpp"
 
 namespace sb::fixture {
@@ -87,7 +87,7 @@ mcp::HandlerResult ask_twice(const Value&, mcp::Call& call) {
              Value::object({{"round", 1}}));
 }
 
-// Asks only what the client said it can answer.
+// Asks only what the client declared it can answer.
 mcp::HandlerResult ask_what_fits(const Value&, mcp::Call& call) {
   mcp::InputRequired asked;
   if (call.client.has_form_elicitation && !is_answered(call, "user_name")) asked = ask_name();
@@ -113,12 +113,12 @@ void add_round_tools(FixtureTools& tools) {
   add("elicitation", "Asks a person for a name", greet);
   add("sampling", "Asks the model for a capital", sample_capital);
   add("list_roots", "Asks for the client's roots", list_roots);
-  add("request_state", "Has the client carry a state", keep_state);
-  add("tampered_state", "Has the client carry a state it must not change", keep_state);
-  add("multiple_inputs", "Asks three things at once", ask_three);
+  add("request_state", "Lets the client carry a state", keep_state);
+  add("tampered_state", "Lets the client carry a state it must not change", keep_state);
+  add("multiple_inputs", "Asks three questions in one result", ask_three);
   add("multi_round", "Asks twice", ask_twice);
   add("capabilities", "Asks only what the client can answer", ask_what_fits);
-  tools["test_streaming_elicitation"] = {"Tells its progress, then asks", no_arguments(), ask_on_a_stream};
+  tools["test_streaming_elicitation"] = {"Reports progress, then asks", no_arguments(), ask_on_a_stream};
 }
 
 }  // namespace sb::fixture

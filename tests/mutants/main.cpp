@@ -1,8 +1,8 @@
 // mutants [--check] [--filter TEXT]
 //
-// Breaks the lines of tests/mutants.yaml one at a time in a copy of the tree (build/mutants) and wants the named test
-// of each to fail. --check only looks whether the list still fits the sources. ProcessResult 0 when every mutant was
-// killed, 1 when one survived, 2 when the list is wrong or a mutant could not be judged.
+// Breaks the lines of tests/mutants.yaml one at a time in a copy of the tree (build/mutants) and expects the named test
+// to fail. --check only checks that the list still matches the sources. Exit codes: 0 every mutant was killed, 1 one
+// survived, 2 the list is invalid or a mutant could not be tested.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -37,7 +37,7 @@ bool configure(const std::string& copy, sb::Process& process) {
   return false;
 }
 
-// A test that fails anyway proves nothing, so each must pass first.
+// A test that fails anyway proves nothing, so each must pass on the unchanged tree first.
 bool all_pass_unbroken(const std::vector<Mutant>& mutants, const std::string& copy, sb::Process& process) {
   std::set<std::string> seen;
   bool all_pass = true;
@@ -46,7 +46,8 @@ bool all_pass_unbroken(const std::vector<Mutant>& mutants, const std::string& co
     const Judgement judgement = sb::mutants::run_named_test(mutant, copy, process);
     if (judgement.verdict == Verdict::kSurvived) continue;
     all_pass = false;
-    fmt::print("BROKEN    {}: its test does not pass on the unbroken tree\n{}\n", mutant.requirement, judgement.detail);
+    fmt::print("BROKEN    {}: its test does not pass on the unchanged tree\n{}\n", mutant.requirement,
+               judgement.detail);
   }
   return all_pass;
 }
@@ -65,14 +66,14 @@ int judge_all(const std::vector<Mutant>& mutants, const std::string& copy, sb::P
     if (judgement.verdict == Verdict::kBroken) fmt::print("{}\n", judgement.detail);
     std::fflush(stdout);
   }
-  fmt::print("{} killed, {} survived, {} not judged\n", killed, survived, broken);
+  fmt::print("{} killed, {} survived, {} not tested\n", killed, survived, broken);
   return broken > 0 ? 2 : survived > 0 ? 1 : 0;
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  CLI::App app{"Breaks one line at a time and wants the named test to fail", "mutants"};
+  CLI::App app{"Breaks one line at a time and expects the named test to fail", "mutants"};
   bool only_check = false;
   std::string filter;
   std::string list = SB_SOURCE_DIR "/tests/mutants.yaml";
@@ -91,7 +92,7 @@ int main(int argc, char** argv) {
   const sb::Faults faults = sb::mutants::check_mutants(*mutants, SB_SOURCE_DIR);
   if (!faults.empty()) return report(faults);
   if (only_check) {
-    fmt::print("{} mutants fit the sources\n", mutants->size());
+    fmt::print("{} mutants match the sources\n", mutants->size());
     return 0;
   }
   std::erase_if(*mutants, [&](const Mutant& mutant) {

@@ -46,7 +46,7 @@ bool is_same(const fs::path& a, const fs::path& b) {
   return left && right && *left == *right;
 }
 
-// The end of what a program printed, where the reason usually stands.
+// The end of a program's output, which usually has the reason.
 std::string tail(const ProcessResult& exit) {
   const std::string all = exit.output + exit.errors;
   return all.substr(all.size() > 1500 ? all.size() - 1500 : 0);
@@ -95,7 +95,7 @@ Checked<std::vector<Mutant>> read_mutants(const Document& document) {
     mutant.ctest = fields.string("ctest").value_or("");
     const bool is_unit = !mutant.target.empty() && !mutant.filter.empty() && mutant.ctest.empty();
     const bool is_ctest = mutant.target.empty() && mutant.filter.empty() && !mutant.ctest.empty();
-    if (!is_unit && !is_ctest) item.fault("no test is named", "Give target and filter, or ctest");
+    if (!is_unit && !is_ctest) item.fault("no test is named", "Add target and filter, or ctest");
     fields.finish();
     mutants.push_back(std::move(mutant));
   }
@@ -112,7 +112,7 @@ Faults check_mutants(const std::vector<Mutant>& mutants, const std::string& tree
     };
     const auto text = SystemFiles().read(join_path(tree, mutant.file), kFileBytes);
     if (!text) {
-      complain("the file of this mutant cannot be read", "Name the file where the line now stands");
+      complain("the file of this mutant cannot be read", "Name the file that has the line now");
     } else if (const auto count = count_of(*text, mutant.find); count != 1) {
       complain(fmt::format("the text to find occurs {} times: {}", count, quote_json(mutant.find)),
                "Write it so that it occurs once");
@@ -150,7 +150,7 @@ Judgement run_named_test(const Mutant& mutant, const std::string& copy, Process&
   if (!ran) return {Verdict::kBroken, ran.error().to_string()};
   if (ran->code == 127) return {Verdict::kBroken, "there is no such test program:\n" + tail(*ran)};
   if (ran->code != 0 || ran->timed_out) return {Verdict::kKilled, tail(*ran)};
-  // GoogleTest is content when a filter names no test at all.
+  // GoogleTest passes if a filter matches no test.
   if (!mutant.target.empty() && ran->output.find("[  PASSED  ] 0 tests") != std::string::npos) {
     return {Verdict::kBroken, fmt::format("no test of {} matches {}", mutant.target, mutant.filter)};
   }
@@ -164,7 +164,7 @@ Judgement judge(const Mutant& mutant, const std::string& copy, Process& process)
   if (!text) return {Verdict::kBroken, text.error().to_string()};
   std::string broken = *text;
   const auto at = broken.find(mutant.find);
-  if (at == std::string::npos) return {Verdict::kBroken, "the text to find is not there"};
+  if (at == std::string::npos) return {Verdict::kBroken, "the text to find is missing"};
   broken.replace(at, mutant.find.size(), mutant.replace);
   if (const auto written = files.write_atomic(path, broken); !written)
     return {Verdict::kBroken, written.error().message};

@@ -1,16 +1,16 @@
-// Mutants: each breaks one line of the program, and a named test must notice. tests/mutants.yaml lists them:
+// Mutants: each breaks one line of the program, and a named test must fail. tests/mutants.yaml lists them:
 //
-//   - requirement: REQ-INT-19             # the group this line stands for
+//   - requirement: REQ-INT-19             # the requirement this line implements
 //     file: src/decision/classify.cpp
 //     find: "return Kind::kEmpty;"        # exact text that occurs once in the file
 //     replace: "return Kind::kOption;"
 //     target: test_decision               # a unit test program …
-//     filter: ReqInt19.*                  # … and the tests of it that must fail
+//     filter: ReqInt19.*                  # … and its tests that must fail
 //   - requirement: exit codes
 //     file: src/cli/dispatch.cpp
 //     find: …
 //     replace: …
-//     ctest: ^scenario\.version$          # or tests of ctest; the programs and the scenario runner are built for it
+//     ctest: ^scenario\.version$          # or ctest tests; builds the programs and the scenario runner
 #pragma once
 
 #include <string>
@@ -34,16 +34,16 @@ struct Mutant {
 
 Checked<std::vector<Mutant>> read_mutants(const Document& document);
 
-// Faults of the list against the tree: a file that is missing, a text that is not there exactly once.
+// Faults of the list: a missing file, or a text that does not occur exactly once.
 Faults check_mutants(const std::vector<Mutant>& mutants, const std::string& tree);
 
-// Makes `copy` hold what `tree` holds, less build and git folders, touching only files that differ.
+// Copies `tree` to `copy` without build and git folders, and touches only files that differ.
 Status copy_tree(const std::string& tree, const std::string& copy);
 
 enum class Verdict {
   kKilled,    // the named test failed, as it must
-  kSurvived,  // it passed: it does not guard this line
-  kBroken,    // could not be judged: it does not compile, or the test fails without it too
+  kSurvived,  // it passed: it does not cover this line
+  kBroken,    // not tested: the mutant does not compile, or the test fails without it too
 };
 
 struct Judgement {
@@ -51,7 +51,7 @@ struct Judgement {
   std::string detail;
 };
 
-// Builds and runs the named test in the copy as it is; kKilled means it failed.
+// Builds and runs the named test in the unchanged copy; kKilled means it failed.
 Judgement run_named_test(const Mutant& mutant, const std::string& copy, Process& process);
 // The same with the line broken; the file is restored afterwards.
 Judgement judge(const Mutant& mutant, const std::string& copy, Process& process);

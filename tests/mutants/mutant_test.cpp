@@ -5,7 +5,7 @@
 
 #include <filesystem>
 
-#include "base/fakes.hpp"
+#include "base/testing/fakes.hpp"
 
 namespace sb::mutants {
 namespace {
@@ -55,14 +55,14 @@ TEST_F(MutantTest, SurvivesWhenItsTestPasses) {
   EXPECT_EQ(judge_when(0, 0).verdict, Verdict::kSurvived);
 }
 
-TEST_F(MutantTest, IsNotJudgedWhenItDoesNotBuildOrNamesNoTest) {
+TEST_F(MutantTest, IsBrokenWhenItDoesNotBuildOrNamesNoTest) {
   EXPECT_EQ(judge_when(1, 1).verdict, Verdict::kBroken);
   EXPECT_EQ(judge_when(0, 0, "[  PASSED  ] 0 tests.").verdict, Verdict::kBroken);
   EXPECT_EQ(judge_when(0, 127).verdict, Verdict::kBroken);
   EXPECT_EQ(files_.read(root_ + "/src/a.cpp", 1000), kText);
 }
 
-TEST_F(MutantTest, ATextThatIsNotThereOnceIsAFault) {
+TEST_F(MutantTest, ATextThatDoesNotOccurOnceIsAFault) {
   EXPECT_THAT(check_mutants({mutant_}, root_), IsEmpty());
   mutant_.find = "return";
   EXPECT_THAT(check_mutants({mutant_}, root_).front().message, HasSubstr("occurs 2 times"));
@@ -85,11 +85,11 @@ TEST_F(MutantTest, TheListNamesOneKindOfTest) {
   EXPECT_FALSE(read(", ctest: c, fliter: f"));
 }
 
-TEST_F(MutantTest, TheCopyFollowsTheTree) {
+TEST_F(MutantTest, TheCopyMatchesTheTree) {
   const std::string copy = root_ + "/build/copy";
   ASSERT_TRUE(copy_tree(root_, copy));
   EXPECT_EQ(files_.read(copy + "/src/a.cpp", 1000), kText);
-  ASSERT_TRUE(files_.write_atomic(copy + "/src/a.cpp", "left broken"));
+  ASSERT_TRUE(files_.write_atomic(copy + "/src/a.cpp", "still broken"));
   ASSERT_TRUE(files_.write_atomic(copy + "/src/gone.cpp", "left over"));
   ASSERT_TRUE(copy_tree(root_, copy));
   EXPECT_EQ(files_.read(copy + "/src/a.cpp", 1000), kText);

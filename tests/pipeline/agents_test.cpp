@@ -1,4 +1,4 @@
-// Agents that do not come to the end of their phase: each has a name, the run knows at once, and nothing is lost.
+// Agents that do not finish their phase: each failure has a name, the run notices immediately, and nothing is lost.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <stdlib.h>
@@ -25,7 +25,7 @@ std::string state_of(const RunFixture& place, const std::string& phase) {
   return "none";
 }
 
-// Ends in that state with a question, and goes on to a merged change when it is tried again.
+// Ends in that state with a question, and continues to a merged change after a retry.
 void ends_as_and_can_be_retried(const std::string& bad_lines, const std::string& state,
                                 const std::string& limits = {}) {
   RunFixture place(SB_PROGRAM);
@@ -45,7 +45,7 @@ void ends_as_and_can_be_retried(const std::string& bad_lines, const std::string&
   EXPECT_EQ(place.delivered("answer.txt"), "right");
 }
 
-TEST(Agent, D16_ThatDiesIsSeenAtOnce) {
+TEST(Agent, D16_ThatDiesIsNoticedImmediately) {
   RunFixture place(SB_PROGRAM);
   place.configure("models: {script: {provider: scripted, script: " + place.root() +
                   "/script.jsonl}, dying: {provider: command, command: [/bin/sh, -c, 'exit 7']}}\n"
@@ -58,7 +58,7 @@ TEST(Agent, D16_ThatDiesIsSeenAtOnce) {
   EXPECT_THAT(place.work_trees(), SizeIs(1));
 }
 
-TEST(Agent, WhoseModelRefusesItsKeyIsSeenAtOnce) {
+TEST(Agent, WhoseModelRejectsItsKeyIsNoticedImmediately) {
   ends_as_and_can_be_retried(Line("shaping").error("auth", "the key is not known").repeat(), "model_failed");
 }
 
@@ -71,7 +71,7 @@ TEST(Agent, ThatRepeatsItselfIsStopped) {
                              "repeating");
 }
 
-TEST(Agent, D24_ThatStopsBeforeTheWorkflowDoesHasNotSucceeded) {
+TEST(Agent, D24_ThatStopsBeforeTheWorkflowIsCompleteHasFailed) {
   ends_as_and_can_be_retried(Line("shaping").text("I am done here.").repeat(), "stopped_early");
 }
 
@@ -97,7 +97,7 @@ TEST(Agent, ThatDeliversNothingInMostOfItsTurnsIsStopped) {
   EXPECT_EQ(end_of_many_calls(6), "no_progress");
 }
 
-TEST(Agent, ThatIsRefusedItsStepTooOftenWaitsForAPerson) {
+TEST(Agent, WhoseStepIsRejectedTooOftenWaitsForAPerson) {
   RunFixture place(SB_PROGRAM);
   const Value wrong = Value::object({{"kind", "wr.shaping_handoff"}, {"version", 9}});
   place.script(discovered() + std::string(Line("shaping").complete(long_notes(), {wrong}).repeat()));
@@ -110,7 +110,7 @@ TEST(Agent, ThatIsRefusedItsStepTooOftenWaitsForAPerson) {
   EXPECT_EQ(place.delivered("answer.txt"), "right");
 }
 
-TEST(Agent, WithToolsThatDoNotExistIsToldSoAndGoesOn) {
+TEST(Agent, ThatCallsUnknownToolsGetsAnErrorAndContinues) {
   RunFixture place(SB_PROGRAM);
   place.script(
       lines({discovered(), Line("shaping").call("Teleport", Value::object({{"to", "main"}})),
@@ -119,7 +119,7 @@ TEST(Agent, WithToolsThatDoNotExistIsToldSoAndGoesOn) {
   EXPECT_EQ(ended.code, 0) << ended.output << ended.errors;
 }
 
-TEST(Agent, WithArgumentsOfTheWrongShapeIsToldSoAndGoesOn) {
+TEST(Agent, ThatSendsInvalidArgumentsGetsAnErrorAndContinues) {
   RunFixture place(SB_PROGRAM);
   place.script(lines({discovered(), Line("shaping").call("Read", Value::object({{"file_path", 7}, {"colour", "red"}})),
                       Line("shaping").call("complete_step", Value::object({{"notes", Value::array()}})),
@@ -128,7 +128,7 @@ TEST(Agent, WithArgumentsOfTheWrongShapeIsToldSoAndGoesOn) {
   EXPECT_EQ(ended.code, 0) << ended.output << ended.errors;
 }
 
-TEST(Agent, WithTheArtifactOfAnotherStepIsToldSoAndGoesOn) {
+TEST(Agent, ThatSendsTheArtifactOfAnotherStepGetsAnErrorAndContinues) {
   RunFixture place(SB_PROGRAM);
   place.script(lines({discovered(), Line("shaping").complete(long_notes(), {verdict("clean")}),
                       Line("shaping").expect("wr.shaping_handoff").complete(long_notes(), {shaping_handoff()}), coded(),
@@ -159,7 +159,7 @@ TEST(Agent, TextWithControlSequencesNeverReachesTheTerminalRaw) {
   EXPECT_THAT(all, Not(HasSubstr("\xc2\x9b")));
 }
 
-TEST(Agent, D21_ACallThatIsInItsTimeIsNoStall) {
+TEST(Agent, D21_ACallWithinItsTimeLimitIsNotAStall) {
   RunFixture place(SB_PROGRAM);
   place.configure("limits: {stall: 1s}");
   place.script(
@@ -169,8 +169,8 @@ TEST(Agent, D21_ACallThatIsInItsTimeIsNoStall) {
   EXPECT_EQ(ended.code, 0) << ended.output << ended.errors;
 }
 
-// The files that the settings name are where commands can read everything else.
-TEST(Agent, SeesNoFileThatTheSettingsNameAsASecret) {
+// The files that the settings name are in a place where commands can read everything else.
+TEST(Agent, CannotReadSecretFilesOfTheSettings) {
   if (const std::string& why = started::why_no_sandbox(); !why.empty()) GTEST_SKIP() << why;
   std::string folder = "/var/tmp/sb-secret-XXXXXX";
   ASSERT_NE(::mkdtemp(folder.data()), nullptr);
@@ -195,7 +195,7 @@ TEST(Agent, SeesNoFileThatTheSettingsNameAsASecret) {
                       bash("cat " + folder + "/key").expect_lacks("markerkey"),
                       Line("coding")
                           .step("build")
-                          .expect("is not for agents")
+                          .expect("Agents may not access")
                           .expect_lacks("markerkey")
                           .call("Write", Value::object({{"file_path", "answer.txt"}, {"content", "right\n"}})),
                       Line("coding").step("build").complete(long_notes()),

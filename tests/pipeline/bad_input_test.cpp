@@ -1,4 +1,4 @@
-// Repositories and tickets as they also are. Each gets a clear word, and nothing is half done.
+// Unusual repositories and tickets. Each gets a clear message, and nothing is left half done.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -20,7 +20,7 @@ std::string said(const ProgramResult& ended) {
   return ended.output + ended.errors;
 }
 
-TEST(Repository, ThatIsDirtyKeepsItsChangesAndTheyAreNotDelivered) {
+TEST(Repository, ThatIsDirtyKeepsItsChangesUndelivered) {
   RunFixture place(SB_PROGRAM);
   place.write("repo/README.md", "half a thought\n");
   place.write("repo/scratch.txt", "mine\n");
@@ -33,7 +33,7 @@ TEST(Repository, ThatIsDirtyKeepsItsChangesAndTheyAreNotDelivered) {
   EXPECT_EQ(place.delivered("README.md"), "A place to try things.");
 }
 
-TEST(Repository, ThatIsDetachedIsLeftAsItIs) {
+TEST(Repository, ThatIsDetachedIsLeftUnchanged) {
   RunFixture place(SB_PROGRAM);
   place.git(place.repository(), {"checkout", "--quiet", "--detach"});
   const auto head = place.git(place.repository(), {"rev-parse", "HEAD"});
@@ -44,7 +44,7 @@ TEST(Repository, ThatIsDetachedIsLeftAsItIs) {
   EXPECT_FALSE(place.git(place.repository(), {"symbolic-ref", "HEAD"}));
 }
 
-TEST(Repository, WhoseOwnCommitsWouldGoOutWithTheRunIsRefused) {
+TEST(Repository, WhoseOwnCommitsWouldBeDeliveredIsRejected) {
   RunFixture place(SB_PROGRAM);
   place.configure("branch: {strategy: none}");
   place.git(place.repository(), {"checkout", "--quiet", "-b", "feature"});
@@ -57,7 +57,7 @@ TEST(Repository, WhoseOwnCommitsWouldGoOutWithTheRunIsRefused) {
   EXPECT_THAT(said(ended), HasSubstr("git checkout main"));
   EXPECT_EQ(place.run_id(), "");
   EXPECT_EQ(place.delivered("half.txt"), "");
-  // Where the base is, it works in place.
+  // At the base, it works in place.
   place.git(place.repository(), {"checkout", "--quiet", "main"});
   const ProgramResult on_base = place.run_goal("Make the check pass");
   EXPECT_EQ(on_base.code, 0) << said(on_base);
@@ -65,7 +65,7 @@ TEST(Repository, WhoseOwnCommitsWouldGoOutWithTheRunIsRefused) {
   EXPECT_EQ(place.delivered("half.txt"), "");
 }
 
-TEST(Pitch, ThatNoAgentCanBeGivenIsRefusedBeforeTheRun) {
+TEST(Pitch, ThatIsInvalidIsRejectedBeforeTheRun) {
   const std::string long_one = "# Pitch\n" + std::string(300'000, 'w');
   for (const std::string& text : {long_one, std::string("# Pitch\ncaf\xe9\n"), std::string(" \n")}) {
     RunFixture place(SB_PROGRAM);
@@ -79,7 +79,7 @@ TEST(Pitch, ThatNoAgentCanBeGivenIsRefusedBeforeTheRun) {
   }
 }
 
-TEST(Pitch, ThatIsALinkIsNotReadToAModel) {
+TEST(Pitch, ThatIsALinkIsNotRead) {
   RunFixture place(SB_PROGRAM);
   place.write("secret.txt", "# not for a model\n");
   place.commit("README.md", "again\n");
@@ -92,7 +92,7 @@ TEST(Pitch, ThatIsALinkIsNotReadToAModel) {
   EXPECT_EQ(place.run_id(), "");
 }
 
-TEST(Repository, WithoutARemoteIsRefusedBeforeAnythingIsDone) {
+TEST(Repository, WithoutARemoteIsRejectedBeforeAnythingIsDone) {
   RunFixture place(SB_PROGRAM);
   place.git(place.repository(), {"remote", "remove", "origin"});
   place.script(clean_run());
@@ -102,7 +102,7 @@ TEST(Repository, WithoutARemoteIsRefusedBeforeAnythingIsDone) {
   EXPECT_THAT(place.events("phase_started"), IsEmpty());
 }
 
-TEST(Repository, WhoseRemoteIsGoneSaysSo) {
+TEST(Repository, WhoseRemoteIsMissingIsReported) {
   RunFixture place(SB_PROGRAM);
   place.git(place.repository(), {"remote", "set-url", "origin", place.root() + "/nowhere.git"});
   place.script(clean_run());
@@ -112,7 +112,7 @@ TEST(Repository, WhoseRemoteIsGoneSaysSo) {
   EXPECT_THAT(place.events("phase_started"), IsEmpty());
 }
 
-TEST(Repository, ThatIsNoneSaysSo) {
+TEST(Repository, ThatIsNotAGitRepositoryIsReported) {
   RunFixture place(SB_PROGRAM);
   place.write("plain/file.txt", "x\n");
   place.script(clean_run());
@@ -160,7 +160,7 @@ TEST(Repository, WhoseSubmodulesCannotBeFetchedSaysSo) {
 
 TEST(Repository, WithABranchOfThatNameKeepsIt) {
   RunFixture place(SB_PROGRAM);
-  place.configure("branch: {prefix: topic}");  // no slash: a branch `topic` is no folder in its way
+  place.configure("branch: {prefix: topic}");  // no slash: a branch `topic` does not block it
   place.git(place.repository(), {"branch", "topic"});
   place.script(clean_run());
   const ProgramResult ended = place.run_goal("Make the check pass");
@@ -168,9 +168,9 @@ TEST(Repository, WithABranchOfThatNameKeepsIt) {
   EXPECT_TRUE(place.git(place.repository(), {"rev-parse", "topic"}));
 }
 
-TEST(Repository, WithABranchInTheWayOfOursSaysSo) {
+TEST(Repository, WithABlockingBranchIsReported) {
   RunFixture place(SB_PROGRAM);
-  place.git(place.repository(), {"branch", "signalbox"});  // refs/heads/signalbox/… cannot be made now
+  place.git(place.repository(), {"branch", "signalbox"});  // refs/heads/signalbox/… cannot be created now
   place.script(clean_run());
   const ProgramResult ended = place.run_goal("Make the check pass");
   EXPECT_EQ(ended.code, 2) << said(ended);
@@ -178,7 +178,7 @@ TEST(Repository, WithABranchInTheWayOfOursSaysSo) {
   EXPECT_TRUE(place.git(place.repository(), {"rev-parse", "signalbox"}));
 }
 
-TEST(Disk, ThatFillsDuringCheckoutStopsTheRunAndItGoesOnWhenThereIsRoom) {
+TEST(Disk, ThatFillsDuringCheckoutStopsTheRunUntilThereIsSpace) {
   RunFixture place(SB_PROGRAM);
   std::string big(24u << 20, 'x');
   for (std::size_t i = 0; i < big.size(); i += 64) big[i] = static_cast<char>('a' + (i * 2654435761u >> 20) % 26);
@@ -198,7 +198,7 @@ TEST(Disk, ThatFillsDuringCheckoutStopsTheRunAndItGoesOnWhenThereIsRoom) {
   EXPECT_EQ(place.delivered("answer.txt"), "right");
 }
 
-TEST(Ticket, OfNothingIsRefused) {
+TEST(Ticket, ThatIsEmptyIsRejected) {
   RunFixture place(SB_PROGRAM);
   place.script(clean_run());
   for (const std::string& text : {std::string(), std::string(" \n\t\n"), std::string("\xff\xfe\x00\x01", 4)}) {
@@ -209,7 +209,7 @@ TEST(Ticket, OfNothingIsRefused) {
   EXPECT_THAT(place.run({"runs", "list", "--json"}).output, Not(HasSubstr("Make the check pass")));
 }
 
-TEST(Ticket, OfAMegabyteIsReadAndOneByteMoreIsRefused) {
+TEST(Ticket, OfAMegabyteIsReadAndOneByteMoreIsRejected) {
   RunFixture place(SB_PROGRAM);
   place.script(clean_run());
   std::string text = "---\ntitle: Long\n---\n";
@@ -220,14 +220,14 @@ TEST(Ticket, OfAMegabyteIsReadAndOneByteMoreIsRefused) {
   EXPECT_EQ(refused.code, 2) << said(refused).substr(0, 2000);
 }
 
-TEST(Ticket, ThatIsNotThereIsNamed) {
+TEST(Ticket, ThatDoesNotExistIsReported) {
   RunFixture place(SB_PROGRAM);
   const ProgramResult ended = place.run_goal("Make the check pass", {"--ticket", place.root() + "/missing.md"});
   EXPECT_EQ(ended.code, 2) << said(ended);
   EXPECT_THAT(said(ended), HasSubstr("missing.md"));
 }
 
-TEST(Goal, OfNothingIsRefused) {
+TEST(Goal, ThatIsEmptyIsRejected) {
   RunFixture place(SB_PROGRAM);
   for (const char* goal : {"", "   "}) {
     const ProgramResult ended = place.run_goal(goal);
@@ -235,7 +235,7 @@ TEST(Goal, OfNothingIsRefused) {
   }
 }
 
-TEST(Ticket, D14_EveryPartOfItReachesTheAgents) {
+TEST(Ticket, D14_ReachesTheAgentsCompletely) {
   RunFixture place(SB_PROGRAM);
   const std::string ticket =
       "---\ntitle: The answer is wrong\nlabels: [label-marker]\nacceptance: [acceptance-marker]\n"
@@ -257,7 +257,7 @@ TEST(Ticket, D14_EveryPartOfItReachesTheAgents) {
                           .call("Write", Value::object({{"file_path", "answer.txt"}, {"content", "right\n"}})),
                       Line("coding").step("build").complete(long_notes()),
                       Line("coding").step("hand-off").complete(long_notes(), {coding_handoff()}), reviewed()}));
-  const ProgramResult ended = place.run_with_ticket("Mend it", ticket);
+  const ProgramResult ended = place.run_with_ticket("Fix it", ticket);
   EXPECT_EQ(ended.code, 0) << said(ended);
 }
 
@@ -268,12 +268,12 @@ TEST(Ticket, WithoutATitleArrivesToo) {
              Line("discovery").step("hand-off").complete(long_notes(), {discovery_handoff()}), shaped(), coded(),
              reviewed()}));
   place.write("ticket.json", R"({"acceptance": ["acceptance-marker"]})");
-  const ProgramResult ended = place.run_goal("Mend it", {"--ticket", place.root() + "/ticket.json"});
+  const ProgramResult ended = place.run_goal("Fix it", {"--ticket", place.root() + "/ticket.json"});
   EXPECT_EQ(ended.code, 0) << said(ended);
 }
 
-// Whatever comes between the end of the old run and the beginning of the new one.
-TEST(Ticket, EditedAndStartedOverIsBegunAlsoAfterItCouldNotBe) {
+// Whatever happens between the end of the old run and the start of the new one.
+TEST(Ticket, EditedAndRestartedStartsEvenAfterAFailedAttempt) {
   RunFixture place(SB_PROGRAM);
   place.configure("merge: ask");
   place.script(lines({clean_run(), clean_run()}));
@@ -295,18 +295,18 @@ TEST(Ticket, EditedAndStartedOverIsBegunAlsoAfterItCouldNotBe) {
   EXPECT_NE(young, old);
   EXPECT_THAT(place.shown(old).string_at("reason").value_or(""), HasSubstr(young));
   EXPECT_EQ(place.shown()["goal"], Value("Say right now"));
-  // Once, whoever is resumed.
+  // Once, whichever of them is resumed.
   on = place.resume(old);
   EXPECT_EQ(place.run_id(), young);
   EXPECT_EQ(place.answer_and_resume("merge").code, 0);
 }
 
-TEST(Ticket, EditedHalfWayIsAskedAbout) {
+TEST(Ticket, EditedDuringTheRunIsAskedAbout) {
   for (const char* choice : {"old", "restart"}) {
     RunFixture place(SB_PROGRAM);
     place.configure("merge: ask");
     place.script(clean_run());
-    ASSERT_EQ(place.run_with_ticket("Mend it", "# Title\nSay right.\n").code, 1);
+    ASSERT_EQ(place.run_with_ticket("Fix it", "# Title\nSay right.\n").code, 1);
     place.write("ticket.md", "# Title\nSay left instead.\n");
     ProgramResult ended = place.resume();
     ASSERT_EQ(ended.code, 1) << said(ended);
@@ -325,7 +325,7 @@ TEST(Ticket, EditedHalfWayIsAskedAbout) {
   }
 }
 
-TEST(Model, WithAnEndlessAnswerIsBrokenOff) {
+TEST(Model, WithAnEndlessReplyIsStopped) {
   RunFixture place(SB_PROGRAM);
   place.script(discovered() + std::string(Line("shaping").text(std::string(5u << 20, 'a'))));
   const ProgramResult ended = place.run_goal("Make the check pass");
@@ -333,7 +333,7 @@ TEST(Model, WithAnEndlessAnswerIsBrokenOff) {
   EXPECT_LT(ended.output.size() + ended.errors.size(), 200'000u);
 }
 
-TEST(Model, ThatIsNotConfiguredIsAClearWord) {
+TEST(Model, ThatIsNotConfiguredIsReported) {
   RunFixture place(SB_PROGRAM);
   place.configure("models: {}\nroles: {}");
   const ProgramResult ended = place.run_goal("Make the check pass");
@@ -342,7 +342,7 @@ TEST(Model, ThatIsNotConfiguredIsAClearWord) {
   EXPECT_THAT(place.work_trees(), IsEmpty());
 }
 
-TEST(Settings, OfAProjectNobodyTrustsStopTheRun) {
+TEST(Settings, OfAnUntrustedProjectStopTheRun) {
   RunFixture place(SB_PROGRAM);
   place.commit("signalbox.yaml", "merge: auto\nchecks: ['touch /tmp/never']\n");
   place.script(clean_run());

@@ -1,4 +1,4 @@
-// Runs under way, seen and led from another terminal.
+// Running runs, observed and controlled from another terminal.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -21,7 +21,7 @@ std::string said(const ProgramResult& ended) {
   return ended.output + ended.errors;
 }
 
-// Every way to ask says the same.
+// Every command reports the same.
 void expect_standing(const RunFixture& place, const std::string& word, bool is_driven, const std::string& status) {
   const Value shown = place.shown();
   EXPECT_EQ(shown["standing"], Value(word));
@@ -35,7 +35,7 @@ void expect_standing(const RunFixture& place, const std::string& word, bool is_d
   EXPECT_EQ(listed->items()[0]["status"], Value(status));
   const std::string page = place.run({"runs", "show", "last"}).output;
   EXPECT_THAT(page, HasSubstr("  " + word + "\n"));
-  const std::string resume = "Go on with: signalbox runs resume";
+  const std::string resume = "Resume with: signalbox runs resume";
   if (is_driven) {
     EXPECT_THAT(page, Not(HasSubstr(resume)));
   } else {
@@ -43,7 +43,7 @@ void expect_standing(const RunFixture& place, const std::string& word, bool is_d
   }
 }
 
-TEST(Standing, TellsADrivenRunFromOneWhoseProcessWasKilled) {
+TEST(Standing, DistinguishesADrivenRunFromAKilledOne) {
   RunFixture place(SB_PROGRAM);
   place.script(lines({discovered(), shaped(), waiting_agent_script(), reviewed()}));
   BackgroundProgram running(place, "Make the check pass");
@@ -51,12 +51,12 @@ TEST(Standing, TellsADrivenRunFromOneWhoseProcessWasKilled) {
   expect_standing(place, "running", true, "running");
   running.send(SIGKILL);
   running.wait();
-  expect_standing(place, "left off", false, "running");
+  expect_standing(place, "interrupted", false, "running");
   place.run({"runs", "stop", "last"});
   EXPECT_EQ(place.shown()["standing"], Value("stopped"));
 }
 
-TEST(Standing, TellsWhoIsToMoveNext) {
+TEST(Standing, ShowsWhoMustActNext) {
   RunFixture place(SB_PROGRAM);
   place.script(lines({discovered(), shaped(), waiting_agent_script(), reviewed()}));
   BackgroundProgram running(place, "Make the check pass");
@@ -64,7 +64,7 @@ TEST(Standing, TellsWhoIsToMoveNext) {
   const std::string session = session_of(place, "coding");
   ASSERT_EQ(place.run({"session", "pause", session}).code, 0);
   expect_standing(place, "paused", true, "running");
-  EXPECT_THAT(place.run({"runs", "show", "last"}).output, HasSubstr("signalbox session go-on " + session));
+  EXPECT_THAT(place.run({"runs", "show", "last"}).output, HasSubstr("signalbox session unpause " + session));
   running.send(SIGINT);
   const ProgramResult left = running.wait();
   EXPECT_EQ(left.last()["standing"], Value("paused")) << said(left);
@@ -74,7 +74,7 @@ TEST(Standing, TellsWhoIsToMoveNext) {
   EXPECT_THAT(place.run({"runs", "show", "last"}).output, HasSubstr("signalbox session retry " + session));
 }
 
-TEST(Standing, TellsWhatWaitsForAnAnswerFromWhatWasAnswered) {
+TEST(Standing, DistinguishesAnOpenQuestionFromAnAnsweredOne) {
   RunFixture place(SB_PROGRAM);
   place.configure("merge: ask");
   place.script(clean_run());
@@ -89,10 +89,10 @@ TEST(Standing, TellsWhatWaitsForAnAnswerFromWhatWasAnswered) {
     expect_standing(place, "waiting for you", true, "waiting");
   }
   ASSERT_EQ(place.answer(decision, "merge").code, 0);
-  expect_standing(place, "left off", false, "waiting");
+  expect_standing(place, "interrupted", false, "waiting");
 }
 
-// A run whose coding agent was killed while it waited, and what its next turns do.
+// A run whose coding agent was killed while it waited, and the next turns of the agent.
 struct Killed {
   explicit Killed(RunFixture& at) : place(at) {
     place.script(
@@ -115,7 +115,7 @@ struct Killed {
   std::string tree, session;
 };
 
-TEST(Retry, SettlesTheQuestionOfTheProcessThatDrivesAndItGoesOn) {
+TEST(Retry, SettlesTheQuestionOfTheDrivingProcessWhichContinues) {
   RunFixture place(SB_PROGRAM);
   Killed killed(place);
   BackgroundProgram running(
@@ -125,7 +125,7 @@ TEST(Retry, SettlesTheQuestionOfTheProcessThatDrivesAndItGoesOn) {
   expect_standing(place, "waiting for you", true, "waiting");
   const ProgramResult retried = place.run({"session", "retry", killed.session, "--json"});
   EXPECT_EQ(retried.last()["driven"], Value(true)) << said(retried);
-  ASSERT_TRUE(becomes_true([&] { return place.events("asked").size() == 2; })) << "merging is asked for";
+  ASSERT_TRUE(becomes_true([&] { return place.events("asked").size() == 2; })) << "the run asks about merging";
   const auto open = place.open_decisions();
   ASSERT_THAT(open, SizeIs(1));
   ASSERT_EQ(place.answer(open[0].string_at("decision").value_or(""), "merge").code, 0);
@@ -135,7 +135,7 @@ TEST(Retry, SettlesTheQuestionOfTheProcessThatDrivesAndItGoesOn) {
   EXPECT_EQ(place.shown()["decisions"].items().at(0)["choice"], Value("(retried)"));
 }
 
-TEST(Retry, RightAfterAKillIsNotLost) {
+TEST(Retry, ImmediatelyAfterAKillIsNotLost) {
   RunFixture place(SB_PROGRAM);
   Killed killed(place);
   BackgroundProgram running(place, "Make the check pass");
@@ -143,7 +143,7 @@ TEST(Retry, RightAfterAKillIsNotLost) {
   const ProgramResult retried = place.run({"session", "retry", killed.session});
   EXPECT_EQ(retried.code, 0) << said(retried);
   const ProgramResult again = place.run({"session", "retry", killed.session});
-  EXPECT_EQ(again.code, 2) << "it has not ended, or is complete by now";
+  EXPECT_EQ(again.code, 2) << "not ended yet, or complete by now";
   ProgramResult ended = running.wait();
   if (place.open_decisions().empty()) ended = place.resume();
   ASSERT_EQ(ended.code, 1) << said(ended);
@@ -151,7 +151,7 @@ TEST(Retry, RightAfterAKillIsNotLost) {
   EXPECT_EQ(session_of(place, "coding"), killed.session);
 }
 
-TEST(Retry, ComesTooLateWhenTheQuestionIsAnswered) {
+TEST(Retry, IsRejectedOnceTheQuestionIsAnswered) {
   RunFixture place(SB_PROGRAM);
   Killed killed(place);
   BackgroundProgram running(place, "Make the check pass");
@@ -166,7 +166,7 @@ TEST(Retry, ComesTooLateWhenTheQuestionIsAnswered) {
   ASSERT_EQ(place.answer(place.open_decisions()[0].string_at("decision").value_or(""), "stop").code, 0);
   const ProgramResult late = place.run({"session", "retry", killed.session});
   EXPECT_EQ(late.code, 2);
-  EXPECT_THAT(late.errors, HasSubstr("is answered already"));
+  EXPECT_THAT(late.errors, HasSubstr("is already answered"));
   place.resume();
   EXPECT_EQ(place.shown()["outcome"], Value("stopped"));
   EXPECT_EQ(place.run({"session", "retry", killed.session}).code, 2);
@@ -214,7 +214,7 @@ std::vector<std::string> sessions_in(const RunFixture& place, const std::string&
   return found;
 }
 
-TEST(Kill, EndsTheAgentsBelowAndStoppingTheRunStopsTheirSessions) {
+TEST(Kill, EndsChildAgentsAndStoppingTheRunStopsTheirSessions) {
   RunFixture place(SB_PROGRAM);
   for (const char* name : {"child", "grandchild"}) add_flow(place, name);
   place.script(lines(
@@ -228,14 +228,14 @@ TEST(Kill, EndsTheAgentsBelowAndStoppingTheRunStopsTheirSessions) {
   EXPECT_EQ(ended.code, 1) << said(ended);
   EXPECT_EQ(place.events("phase_ended").back()["payload"]["state"], Value("killed"));
   EXPECT_FALSE(place.exists("survived"));
-  EXPECT_THAT(sessions_in(place, "open"), SizeIs(3)) << "a retry would go on with them";
+  EXPECT_THAT(sessions_in(place, "open"), SizeIs(3)) << "a retry would continue them";
   ASSERT_EQ(place.run({"runs", "stop", "last"}).code, 0);
   EXPECT_THAT(sessions_in(place, "open"), SizeIs(0));
   EXPECT_THAT(sessions_in(place, "stopped"), SizeIs(3));
 }
 
 // Nothing is typed: another process answers while the question is shown.
-TEST(Terminal, NoticesAnAnswerThatIsGivenElsewhereAndGoesOn) {
+TEST(Terminal, NoticesAnAnswerGivenElsewhereAndContinues) {
   RunFixture place(SB_PROGRAM);
   place.configure("merge: ask");
   place.script(clean_run());

@@ -1,5 +1,5 @@
-// What went wrong in the system we learned from, the right way round; each by its number. Others of these stand where
-// they belong by their subject: D06, D08, D10, D14, D16, D19, D21, D24.
+// The defects of the system we learned from, each by its number. Others are with the tests of their subject: D06, D08,
+// D10, D14, D16, D19, D21, D24.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -65,7 +65,7 @@ struct GatedPlace : RunFixture {
   }
 };
 
-TEST(Defects, D01_AGatedStepGoesOnWhenAPersonHasAnswered) {
+TEST(Defects, D01_AGatedStepContinuesAfterAPersonsAnswer) {
   GatedPlace place;
   place.script(lines({discovered(), gated_hand_off(), evaluated("uncertain"), coded(), reviewed()}));
   const ProgramResult ended = place.run_goal("Make the check pass");
@@ -82,7 +82,7 @@ TEST(Defects, D01_AGatedStepGoesOnWhenAPersonHasAnswered) {
   EXPECT_EQ(place.delivered("answer.txt"), "right");
 }
 
-TEST(Defects, D02_D03_WhatAGatedStepDeliveredIsJudgedKeptAndHandedOn) {
+TEST(Defects, D02_D03_TheOutputOfAGatedStepIsJudgedStoredAndPassedOn) {
   GatedPlace place;
   place.script(lines({discovered(), gated_hand_off(), evaluated("approved"),
                       Line("coding")
@@ -108,9 +108,9 @@ TEST(Defects, D18_ARejectedGateSendsTheStepBackWithItsReason) {
   EXPECT_EQ(ended.code, 0) << ended.output << ended.errors;
 }
 
-TEST(Defects, D04_D05_AfterAKillFinishedPhasesStayFinishedAndTheSessionKeepsItsPlace) {
+TEST(Defects, D04_D05_AKillKeepsFinishedPhasesAndTheSessionsPosition) {
   RunFixture place(SB_PROGRAM);
-  // What an agent that is told of the interruption does: it makes sure.
+  // An agent that is informed of the interruption makes sure of the state.
   place.script(lines({Line("coding")
                           .step("build")
                           .when_contains("interrupted")
@@ -134,7 +134,7 @@ TEST(Defects, D04_D05_AfterAKillFinishedPhasesStayFinishedAndTheSessionKeepsItsP
   for (const auto& [phase, count] : started) EXPECT_EQ(count, 1) << phase;
 }
 
-TEST(Defects, D07_EscalationKeepsTheWorkTreeAndTheWorkAndIsNotCalledCompleted) {
+TEST(Defects, D07_AnEscalationKeepsTheWorkAndIsNotReportedAsComplete) {
   RunFixture place(SB_PROGRAM);
   place.configure("fix_rounds: 0");
   place.script(lines({discovered(), shaped(), coded("nearly\n")}));
@@ -149,7 +149,7 @@ TEST(Defects, D07_EscalationKeepsTheWorkTreeAndTheWorkAndIsNotCalledCompleted) {
   EXPECT_TRUE(std::filesystem::exists(trees[0] + "/answer.txt"));
 }
 
-TEST(Defects, D09_AHeadThatIsNotTheRunsOwnIsNotDelivered) {
+TEST(Defects, D09_AForeignHeadIsNotDelivered) {
   RunFixture place(SB_PROGRAM);
   place.script(lines({discovered(), shaped(), waiting_agent_script(), reviewed()}));
   BackgroundProgram running(place, "Make the check pass");
@@ -165,8 +165,8 @@ TEST(Defects, D09_AHeadThatIsNotTheRunsOwnIsNotDelivered) {
   EXPECT_EQ(steps[0]["payload"]["passed"], Value(false));
   ASSERT_THAT(place.open_decisions(), SizeIs(1));
   EXPECT_THAT(place.open_decisions()[0].string_at("text").value_or(""), HasSubstr("refs/heads/elsewhere"));
-  EXPECT_THAT(place.remote_branches(), SizeIs(1)) << "nothing is pushed but what was there";
-  // Put right, the run delivers what its agent made.
+  EXPECT_THAT(place.remote_branches(), SizeIs(1)) << "nothing new is pushed";
+  // Once fixed, the run delivers its agent's work.
   ASSERT_TRUE(place.git(tree, {"checkout", "--quiet", place.shown()["tree"].string_at("branch").value_or("")}));
   EXPECT_EQ(place.answer_and_resume("retry").code, 1);
   const ProgramResult merged = place.answer_and_resume("merge");
@@ -174,7 +174,7 @@ TEST(Defects, D09_AHeadThatIsNotTheRunsOwnIsNotDelivered) {
   EXPECT_EQ(place.delivered("answer.txt"), "right");
 }
 
-TEST(Defects, D09_WhatIsDeliveredIsClearedAwayAndWhatWasLeftBlocksNobody) {
+TEST(Defects, D09_DeliveredWorkIsRemovedAndALeftoverBlocksNoOtherRun) {
   RunFixture place(SB_PROGRAM);
   place.script(lines({discovered(), shaped(), waiting_agent_script()}));
   BackgroundProgram killed(place, "Make the check pass");
@@ -183,30 +183,30 @@ TEST(Defects, D09_WhatIsDeliveredIsClearedAwayAndWhatWasLeftBlocksNobody) {
   killed.send(SIGKILL);
   killed.wait();
   const std::string first = place.run_id();
-  // What the killed one holds does not stand in the way of another for the same goal.
+  // The killed run's work does not block another run for the same goal.
   place.script(lines({discovered(), shaped(), coded(), reviewed()}));
   const ProgramResult second = place.run_goal("Make the check pass");
   EXPECT_EQ(second.code, 0) << second.output << second.errors;
-  EXPECT_EQ(place.work_trees(), std::vector<std::string>{left}) << "only its own is cleared away";
+  EXPECT_EQ(place.work_trees(), std::vector<std::string>{left}) << "only its own is removed";
   place.commit("check", "#!/bin/sh\ngrep -q '^right$' second.txt\n", true);
   place.script(lines({discovered(), shaped(), coded("right\n", "second.txt"), reviewed()}));
   const ProgramResult third = place.run_goal("Make the other check pass");
   EXPECT_EQ(third.code, 0) << third.output << third.errors;
-  // The killed one is taken up or ended like any other, and what it has not delivered stays.
+  // The killed run is resumed or stopped like any other, and its undelivered work stays.
   const ProgramResult stopped = place.run({"runs", "stop", first});
   EXPECT_EQ(stopped.code, 0) << stopped.output << stopped.errors;
   EXPECT_EQ(place.shown(first)["outcome"], Value("stopped"));
   EXPECT_TRUE(std::filesystem::exists(left + "/answer.txt"));
 }
 
-TEST(Defects, D12_ASettingOfOneThingLeavesAllOthersInForce) {
+TEST(Defects, D12_ChangingOneSettingKeepsAllOthers) {
   RunFixture place(SB_PROGRAM);
   place.commit("signalbox.yaml", "protected: [secret/**]\nisolation: {small.review: {mode: full}}\n");
   ASSERT_EQ(place.run({"trust", place.repository()}).code, 0);
   place.configure("merge: ask\nlimits: {turns: 50}");
   place.script(clean_run());
   const ProgramResult ended = place.run_goal("Make the check pass");
-  ASSERT_EQ(ended.code, 1) << ended.output << ended.errors;  // the user's merge: ask, models and checks still count
+  ASSERT_EQ(ended.code, 1) << ended.output << ended.errors;  // the user's merge: ask, models and checks still apply
   EXPECT_EQ(place.events("asked").at(0)["payload"]["question"], Value("merge"));
 }
 
@@ -240,7 +240,7 @@ TEST(Defects, D22_ASessionCanBeSteeredKilledAndRetried) {
        Line("coding")
            .step("build")
            .expect("steer-marker")
-           .expect("A person lets you go on. mind it now")
+           .expect("A person lets you continue. mind it now")
            .call("Bash", Value::object({{"command", "rm waits"}})),
        Line("coding").step("build").complete(long_notes()),
        Line("coding").step("hand-off").complete(long_notes(), {coding_handoff()}), reviewed()}));
@@ -265,14 +265,14 @@ TEST(Defects, D22_ASessionCanBeSteeredKilledAndRetried) {
   EXPECT_THAT(place.open_decisions(), IsEmpty());
   const ProgramResult resumed = place.resume();
   EXPECT_EQ(resumed.last()["question"], Value("merge")) << resumed.output << resumed.errors;
-  const ProgramResult merged = place.answer_and_resume("merge");  // after a person was called, merging is asked for
+  const ProgramResult merged = place.answer_and_resume("merge");  // after an escalation the run asks about merging
   EXPECT_EQ(merged.code, 0) << merged.output << merged.errors;
   EXPECT_EQ(place.delivered("answer.txt"), "right");
-  EXPECT_EQ(session_of(place, "coding"), session) << "the same session went on";
+  EXPECT_EQ(session_of(place, "coding"), session) << "the same session continued";
   EXPECT_THAT(place.events("phase_reopened"), SizeIs(1));
 }
 
-TEST(Defects, D22_WhatAPersonTookOverAndCompletedCountsAsThePhase) {
+TEST(Defects, D22_ATakenOverSessionThatAPersonCompletedCountsAsThePhase) {
   RunFixture place(SB_PROGRAM);
   place.script(lines({discovered(), shaped(), waiting_agent_script(), reviewed()}));
   ProgramResult first;
@@ -283,7 +283,7 @@ TEST(Defects, D22_WhatAPersonTookOverAndCompletedCountsAsThePhase) {
   const ProgramResult taken = place.run({"session", "take-over", session, "--json"});
   running.join();
   EXPECT_EQ(first.code, 1) << first.output << first.errors;
-  EXPECT_EQ(place.resume().code, 1) << "a person is not done yet";
+  EXPECT_EQ(place.resume().code, 1) << "the person is not done yet";
   const auto continue_session = [&](const std::string& token, std::vector<std::string> more) {
     std::vector<std::string> words = {"session", "continue", token, "--json"};
     words.insert(words.end(), more.begin(), more.end());
@@ -316,7 +316,7 @@ TEST(Defects, D23_ReadingAQuestionIsNotAnsweringIt) {
   EXPECT_EQ(place.delivered("answer.txt"), "right");
 }
 
-TEST(Defects, D25_ThePitchThatRoutedARunIsTheOneThatIsBuiltAndIsArchivedWhereItLay) {
+TEST(Defects, D25_ThePitchThatRoutedARunIsBuiltAndArchived) {
   RunFixture place(SB_PROGRAM);
   place.write("repo/.signalbox/current-pitch.md", "# Pitch\npitch-marker: nobody committed this.\n");
   place.script(lines({Line("coding")
@@ -340,7 +340,7 @@ steps:
   - {id: look, title: Look, prompt: "Look at {{given}}."}
 )";
 
-TEST(Defects, D26_WhatAnAgentGivesItsChildReachesTheChildsWorkflow) {
+TEST(Defects, D26_TheInputsOfAChildReachItsWorkflow) {
   RunFixture place(SB_PROGRAM);
   place.write("flows/child.yaml", kChild);
   place.script(
@@ -367,12 +367,11 @@ TEST(Defects, D27_TheTicketReachesTheWorkflowNotOnlyTheGoal) {
                           .complete(long_notes(), {interpretation()}),
                       Line("discovery").step("hand-off").complete(long_notes(), {discovery_handoff()}), shaped(),
                       coded(), reviewed()}));
-  const ProgramResult ended =
-      place.run_with_ticket("Mend it", "---\ntitle: The title of it\n---\nticket-body-marker\n");
+  const ProgramResult ended = place.run_with_ticket("Fix it", "---\ntitle: The title of it\n---\nticket-body-marker\n");
   EXPECT_EQ(ended.code, 0) << ended.output << ended.errors;
 }
 
-TEST(Defects, D28_EveryLimitThatCanBeSetIsHeldTo) {
+TEST(Defects, D28_EveryLimitIsEnforced) {
   for (const auto& [limit, state] : std::vector<std::pair<std::string, std::string>>{
            {"limits: {tokens: 100}", "token_limit"}, {"limits: {time: 2s, turns: 100000}", "time_limit"}}) {
     RunFixture place(SB_PROGRAM);
@@ -396,7 +395,7 @@ TEST(Defects, D28_EveryLimitThatCanBeSetIsHeldTo) {
   }
 }
 
-TEST(Defects, D28_AModeThatCannotBeRunYetIsRefusedAndNotRunAsAnother) {
+TEST(Defects, D28_AnUnsupportedModeIsRejected) {
   RunFixture place(SB_PROGRAM);
   place.script(clean_run());
   for (const char* mode : {"QUICK_REVIEW", "REVIEW_ONLY", "NO_SUCH_MODE"}) {

@@ -1,4 +1,4 @@
-// What stands between a work tree and a merged change: scope, checks, secrets, the remote, the forge.
+// Between a work tree and a merged change: scope, checks, secrets, the remote, the forge.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -22,7 +22,7 @@ Value write_call(const std::string& file, const std::string& text) {
   return Value::object({{"file_path", file}, {"content", text}});
 }
 
-// The step as it was made in that round; null when it was not.
+// The step of that round; null when it was not made.
 Value step_of(const RunFixture& place, const std::string& step, int round = 0) {
   for (const Value& event : place.events("delivered")) {
     const Value& payload = event["payload"];
@@ -40,7 +40,7 @@ std::string coded_beside(const std::string& other) {
                 Line("coding").step("hand-off").complete(long_notes(), {coding_handoff({"answer.txt"})})});
 }
 
-TEST(Scope, AFileNobodyDeclaredBlocksDeliveryAndTheFixerIsToldWhich) {
+TEST(Scope, AnUndeclaredFileBlocksDeliveryAndIsReportedToTheFixer) {
   RunFixture place(SB_PROGRAM);
   place.script(
       lines({discovered(), shaped(), coded_beside("undeclared.txt"),
@@ -53,11 +53,11 @@ TEST(Scope, AFileNobodyDeclaredBlocksDeliveryAndTheFixerIsToldWhich) {
   EXPECT_THAT(to_json(refused["findings"]), HasSubstr("undeclared.txt"));
   EXPECT_EQ(place.delivered("undeclared.txt"), "");
   EXPECT_EQ(place.delivered("answer.txt"), "right");
-  // Nothing of the round that was refused went out.
+  // Nothing of the rejected round was pushed.
   EXPECT_EQ(place.delivered_commits(), 1);
 }
 
-TEST(Scope, ThatStaysViolatedGoesToAPersonAndNothingIsPushed) {
+TEST(Scope, ViolatedAgainGoesToAPersonAndNothingIsPushed) {
   RunFixture place(SB_PROGRAM);
   place.configure("protected: [check]");
   place.script(lines({discovered(), shaped(),
@@ -74,7 +74,7 @@ TEST(Scope, ThatStaysViolatedGoesToAPersonAndNothingIsPushed) {
   EXPECT_THAT(place.work_trees(), SizeIs(1));
 }
 
-TEST(Scope, AdversarialChainTellsReviewerAndFixerAndBlocksByItself) {
+TEST(Scope, AViolationIsReportedToReviewerAndFixerAndBlocks) {
   RunFixture place(SB_PROGRAM);
   place.commit("auth.txt", "locked\n");
   const std::string forbidden = "Do not touch auth.txt.";
@@ -87,7 +87,7 @@ TEST(Scope, AdversarialChainTellsReviewerAndFixerAndBlocksByItself) {
                  .call("Bash", Value::object({{"command", "echo open > auth.txt"}})),
              Line("coding").step("build").complete(long_notes()),
              Line("coding").step("hand-off").complete(long_notes(), {coding_handoff({"answer.txt", "auth.txt"})}),
-             // Declared as changed and out of scope: the fixer has both facts.
+             // Declared as changed and out of scope: the fixer gets both facts.
              Line("fix")
                  .expect(forbidden)
                  .expect("auth.txt looks as before.")
@@ -101,7 +101,7 @@ TEST(Scope, AdversarialChainTellsReviewerAndFixerAndBlocksByItself) {
   EXPECT_THAT(to_json(refused["findings"]), HasSubstr("auth.txt"));
   EXPECT_THAT(place.remote_branches(), SizeIs(1));
 
-  // A person lets it pass: then the reviewer has both facts, too.
+  // A person lets it pass: then the reviewer gets both facts, too.
   place.script(place.read("script.jsonl") + std::string(Line("review")
                                                             .expect(forbidden)
                                                             .expect("auth.txt looks as before.")
@@ -116,7 +116,7 @@ TEST(Scope, AdversarialChainTellsReviewerAndFixerAndBlocksByItself) {
   EXPECT_EQ(place.delivered("auth.txt"), "open");
 }
 
-TEST(Checks, ThatFailAreGivenToTheFixer) {
+TEST(Checks, ThatFailGoToTheFixer) {
   RunFixture place(SB_PROGRAM);
   place.commit("check", "#!/bin/sh\ngrep -q '^right$' answer.txt || { echo 'the answer is not right'; exit 3; }\n",
                true);
@@ -132,7 +132,7 @@ TEST(Checks, ThatFailAreGivenToTheFixer) {
   EXPECT_EQ(place.delivered_commits(), 2);  // one is the check's own
 }
 
-TEST(Checks, ThatHangAreEndedAndReported) {
+TEST(Checks, ThatHangAreKilledAndReported) {
   RunFixture place(SB_PROGRAM);
   place.configure("checks: [{name: slow, run: sleep 600, time: 1s}]\nfix_rounds: 0");
   place.script(clean_run());
@@ -142,7 +142,7 @@ TEST(Checks, ThatHangAreEndedAndReported) {
   EXPECT_THAT(place.remote_branches(), SizeIs(1));
 }
 
-TEST(Secrets, InTheDiffBlockAndTheirValueIsToldNowhere) {
+TEST(Secrets, InTheDiffBlockAndTheirValueIsNeverShown) {
   RunFixture place(SB_PROGRAM);
   const std::string secret = "ghp_" + std::string("A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Q7r8");
   place.configure("fix_rounds: 0");
@@ -159,7 +159,7 @@ TEST(Secrets, InTheDiffBlockAndTheirValueIsToldNowhere) {
   EXPECT_THAT(place.remote_branches(), SizeIs(1));
 }
 
-TEST(Remote, ThatRejectsThePushGoesToAPersonAndCanBeTriedAgain) {
+TEST(Remote, ThatRejectsThePushGoesToAPersonAndCanBeRetried) {
   RunFixture place(SB_PROGRAM);
   place.write("remote.git/hooks/pre-receive", "#!/bin/sh\necho 'closed for the day' >&2\nexit 1\n", true);
   place.script(clean_run());
@@ -175,7 +175,7 @@ TEST(Remote, ThatRejectsThePushGoesToAPersonAndCanBeTriedAgain) {
   EXPECT_EQ(place.delivered_commits(), 1);
 }
 
-TEST(Remote, D19_AMergeThatIsRefusedIsNotCalledMerged) {
+TEST(Remote, D19_ARefusedMergeIsNotReportedAsMerged) {
   RunFixture place(SB_PROGRAM);
   place.write(
       "remote.git/hooks/pre-receive",
@@ -196,26 +196,26 @@ TEST(Remote, D19_AMergeThatIsRefusedIsNotCalledMerged) {
   EXPECT_EQ(place.delivered("answer.txt"), "right");
 }
 
-TEST(Remote, WhoseMainMovedMeanwhileGetsBothChanges) {
+TEST(Remote, WhoseMainAdvancedGetsBothChanges) {
   RunFixture place(SB_PROGRAM);
   place.configure("merge: ask");
   place.script(clean_run());
   ASSERT_EQ(place.run_goal("Make the check pass").code, 1);
-  place.commit("meanwhile.txt", "somebody was faster\n");
+  place.commit("meanwhile.txt", "pushed first\n");
   const ProgramResult ended = place.answer_and_resume("merge");
   ASSERT_EQ(ended.code, 0) << ended.output << ended.errors;
   EXPECT_EQ(place.shown()["outcome"], Value("merged"));
-  EXPECT_EQ(place.delivered("meanwhile.txt"), "somebody was faster");
+  EXPECT_EQ(place.delivered("meanwhile.txt"), "pushed first");
   EXPECT_EQ(place.delivered("answer.txt"), "right");
   EXPECT_EQ(place.delivered_commits(), 2);
   EXPECT_THAT(place.work_trees(), IsEmpty());
-  // What is merged is what the checks saw.
+  // What is merged is what was checked.
   EXPECT_THAT(
       place.events("delivered"),
       Contains(::testing::ResultOf([](const Value& event) { return event["payload"]["step"]; }, Value("update"))));
 }
 
-TEST(Remote, WhoseMainChangesTheSameIsAPersonsMatterThatNamesTheFile) {
+TEST(Remote, WhoseMainConflictsGoesToAPersonWithTheFileName) {
   RunFixture place(SB_PROGRAM);
   place.configure("merge: ask");
   place.script(clean_run());
@@ -230,7 +230,7 @@ TEST(Remote, WhoseMainChangesTheSameIsAPersonsMatterThatNamesTheFile) {
   EXPECT_EQ(place.shown()["outcome"], Value("requested")) << left.output << left.errors;
 }
 
-TEST(Remote, FiveRunsAtOnceThatTouchDifferentFilesAllMerge) {
+TEST(Remote, FiveParallelRunsOnDifferentFilesAllMerge) {
   RunFixture place(SB_PROGRAM);
   place.configure("checks: [\"ls *.txt\"]");
   std::vector<std::string> replies = {discovered(), shaped()};
@@ -259,7 +259,7 @@ TEST(Remote, FiveRunsAtOnceThatTouchDifferentFilesAllMerge) {
   EXPECT_THAT(place.work_trees(), IsEmpty());
 }
 
-// Everything that can be known is told before an agent has done anything.
+// Everything that can be known is reported before an agent has done anything.
 void expect_refused(const RunFixture& place, const std::string& word) {
   const ProgramResult ended = place.run_goal("Make the check pass");
   EXPECT_NE(ended.code, 0);
@@ -267,14 +267,14 @@ void expect_refused(const RunFixture& place, const std::string& word) {
   EXPECT_THAT(place.events(), IsEmpty());
 }
 
-TEST(Remote, WithABranchInTheWayOfOursIsToldAtOnce) {
+TEST(Remote, WithABlockingBranchIsReportedImmediately) {
   RunFixture place(SB_PROGRAM);
   place.script(clean_run());
   place.git(place.remote(), {"branch", "signalbox", "main"});
-  expect_refused(place, "there is a branch signalbox on origin");
+  expect_refused(place, "the branch signalbox on origin exists");
 }
 
-TEST(Remote, WithoutTheBaseIsToldAtOnce) {
+TEST(Remote, WithoutTheBaseIsReportedImmediately) {
   RunFixture place(SB_PROGRAM);
   place.script(clean_run());
   place.configure("base: trunk");
@@ -284,7 +284,7 @@ TEST(Remote, WithoutTheBaseIsToldAtOnce) {
   expect_refused(place, "is empty");
 }
 
-TEST(InPlace, ACheckoutThatWasWorkedInIsPutBack) {
+TEST(InPlace, TheCheckoutReturnsToItsBranch) {
   RunFixture place(SB_PROGRAM);
   place.configure("branch: {strategy: none}");
   place.script(clean_run());
@@ -296,7 +296,7 @@ TEST(InPlace, ACheckoutThatWasWorkedInIsPutBack) {
   EXPECT_EQ(place.git(place.repository(), {"for-each-ref", "--format=%(refname)", "refs/signalbox/was"}), "");
 }
 
-TEST(InPlace, ACheckoutThatHoldsUndeliveredWorkStaysAndItIsSaidWhere) {
+TEST(InPlace, ACheckoutWithUndeliveredWorkStaysAndIsReported) {
   RunFixture place(SB_PROGRAM);
   place.configure("branch: {strategy: none}\nmerge: ask");
   place.script(clean_run());
@@ -309,7 +309,7 @@ TEST(InPlace, ACheckoutThatHoldsUndeliveredWorkStaysAndItIsSaidWhere) {
   EXPECT_THAT(to_json(place.events("ended").at(0)["payload"]["kept"]), HasSubstr("mine.txt"));
 }
 
-TEST(InPlace, WhatMainDoesNotHaveIsNotDeliveredByTheWay) {
+TEST(InPlace, LocalCommitsAreNotDelivered) {
   RunFixture place(SB_PROGRAM);
   place.configure("branch: {strategy: none}");
   place.script(clean_run());
@@ -319,19 +319,19 @@ TEST(InPlace, WhatMainDoesNotHaveIsNotDeliveredByTheWay) {
   expect_refused(place, "strategy none works in the checkout");
 }
 
-TEST(Delivery, D08_IsPushedBeforeTheRequestIsOpenedAndFixesBeforeTheyAreReviewed) {
+TEST(Delivery, D08_PushesBeforeOpeningTheRequestAndBeforeReviewingFixes) {
   RunFixture place(SB_PROGRAM);
   place.script(
       lines({discovered(), shaped(), coded(), reviewed("minor", {finding("nit", "Untidy.")}), fixed(), reviewed()}));
   ASSERT_EQ(place.run_goal("Make the check pass").code, 0);
-  std::vector<std::string> course;
+  std::vector<std::string> sequence;
   for (const Value& event : place.events()) {
     const std::string type = event.string_at("type").value_or("");
-    if (type == "delivered") course.push_back(event["payload"].string_at("step").value_or(""));
-    if (type == "phase_started") course.push_back(event["payload"].string_at("phase").value_or(""));
+    if (type == "delivered") sequence.push_back(event["payload"].string_at("step").value_or(""));
+    if (type == "phase_started") sequence.push_back(event["payload"].string_at("phase").value_or(""));
   }
   const auto at = [&](const std::string& name, std::ptrdiff_t from) {
-    return std::find(course.begin() + from, course.end(), name) - course.begin();
+    return std::find(sequence.begin() + from, sequence.end(), name) - sequence.begin();
   };
   const auto review = at("review", 0);
   EXPECT_LT(at("push", 0), at("request", 0));
@@ -340,7 +340,7 @@ TEST(Delivery, D08_IsPushedBeforeTheRequestIsOpenedAndFixesBeforeTheyAreReviewed
   EXPECT_LT(at("push", at("fix", 0)), at("review", review + 1));
 }
 
-TEST(Delivery, CommitsCarryTheRunAndNotTheUsersIdentity) {
+TEST(Delivery, CommitsNameTheRunAndNotTheUser) {
   RunFixture place(SB_PROGRAM);
   place.script(clean_run());
   ASSERT_EQ(place.run_goal("Make the check pass").code, 0);

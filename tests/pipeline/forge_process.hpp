@@ -1,5 +1,5 @@
-// `signalbox-forge-stand-in` as a process over a place's bare remote: GitHub, as far as runs need it. ProgramResult
-// with this.
+// `signalbox-forge-stand-in` as a process over a test's bare remote: the parts of GitHub that runs need. Killed with
+// this object.
 #pragma once
 
 #include <sys/types.h>
@@ -22,10 +22,10 @@ class ForgeProcess {
   ForgeProcess(const ForgeProcess&) = delete;
   ForgeProcess& operator=(const ForgeProcess&) = delete;
 
-  // Lines of config.yaml that lead a run here.
+  // Lines of config.yaml that make a run use it.
   std::string settings() const;
-  Value state() const;           // as state.json has it
-  std::size_t requests() const;  // that came, by its log
+  Value state() const;           // as in state.json
+  std::size_t requests() const;  // received, by its log
   static Start with_token(std::vector<std::string> arguments);
 
  private:

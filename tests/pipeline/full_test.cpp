@@ -1,4 +1,4 @@
-// FULL and IMPLEMENT as they go when nothing is in the way, and with reviews that find something.
+// FULL and IMPLEMENT without obstacles, and with reviews that find something.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -34,7 +34,7 @@ TEST(FullRun, BecomesAMergedChange) {
   EXPECT_THAT(phases_of(place), ::testing::ElementsAre("discovery", "shaping", "coding", "review"));
 }
 
-TEST(FullRun, EveryPhaseIsGivenWhatTheOnesBeforeItSettled) {
+TEST(FullRun, EveryPhaseGetsTheResultsOfEarlierOnes) {
   RunFixture place(SB_PROGRAM);
   place.script(lines({discovered(),
                       Line("shaping")
@@ -69,11 +69,11 @@ TEST(FullRun, MinorFindingsAreFixedPushedAndReviewedAgain) {
   ASSERT_EQ(ended.code, 0) << ended.output << ended.errors;
   EXPECT_EQ(place.shown()["outcome"], Value("merged"));
   EXPECT_EQ(place.delivered("answer.txt"), "right\nand tidy");
-  EXPECT_EQ(place.delivered_commits(), 2);  // the fix is a commit of its own, reviewed after it was pushed
+  EXPECT_EQ(place.delivered_commits(), 2);  // the fix is a separate commit, reviewed after the push
   EXPECT_THAT(phases_of(place), ::testing::ElementsAre("discovery", "shaping", "coding", "review", "fix", "review"));
 }
 
-TEST(FullRun, TwoRoundsOfFixingAreTheMost) {
+TEST(FullRun, FixesAtMostTwoRounds) {
   RunFixture place(SB_PROGRAM);
   const Value::Array found = {finding("minor", "It is not tidy.")};
   place.script(lines({discovered(), shaped(), coded(), reviewed("minor", found), fixed("right\n1\n"),
@@ -86,7 +86,7 @@ TEST(FullRun, TwoRoundsOfFixingAreTheMost) {
   EXPECT_THAT(place.work_trees(), SizeIs(1));  // undelivered work stays
 }
 
-TEST(FullRun, BlockingIsAuditedAndFixedAndWhenItStaysAPersonDecides) {
+TEST(FullRun, BlockingFindingsAreAuditedAndFixedThenAPersonDecides) {
   RunFixture place(SB_PROGRAM);
   const Value::Array found = {finding("critical", "It opens a door.", "security")};
   place.script(
@@ -104,7 +104,7 @@ TEST(FullRun, BlockingIsAuditedAndFixedAndWhenItStaysAPersonDecides) {
   ASSERT_EQ(ended.code, 1) << ended.output << ended.errors;
   EXPECT_EQ(place.delivered("answer.txt"), "");
   ASSERT_THAT(place.open_decisions(), SizeIs(1));
-  // The whole packet: what was found, and where to look.
+  // All the facts: what was found, and where to look.
   EXPECT_THAT(place.open_decisions()[0].string_at("text").value_or(""), HasSubstr("It opens a door."));
 
   const ProgramResult merged = place.answer_and_resume("merge");
@@ -113,7 +113,7 @@ TEST(FullRun, BlockingIsAuditedAndFixedAndWhenItStaysAPersonDecides) {
   EXPECT_EQ(place.delivered("answer.txt"), "right\nsafe");
 }
 
-TEST(FullRun, WhatWasBlockedOnceNeverMergesWithoutAPerson) {
+TEST(FullRun, AChangeThatWasBlockedNeverMergesWithoutAPerson) {
   RunFixture place(SB_PROGRAM);
   place.configure("merge: auto");
   place.script(lines({discovered(), shaped(), coded(), reviewed("blocking", {finding("major", "It is wrong.")}),
@@ -126,7 +126,7 @@ TEST(FullRun, WhatWasBlockedOnceNeverMergesWithoutAPerson) {
   EXPECT_EQ(place.delivered("answer.txt"), "right\nand tidy");
 }
 
-TEST(FullRun, MergingIsAskedForWhereTheSettingsSaySo) {
+TEST(FullRun, AsksBeforeMergingIfTheSettingsSaySo) {
   RunFixture place(SB_PROGRAM);
   place.configure("merge: ask");
   place.script(clean_run());
@@ -134,7 +134,7 @@ TEST(FullRun, MergingIsAskedForWhereTheSettingsSaySo) {
   ASSERT_EQ(ended.code, 1) << ended.output << ended.errors;
   EXPECT_THAT(ended.output + ended.errors, HasSubstr("runs resume"));
   EXPECT_EQ(place.delivered("answer.txt"), "");
-  EXPECT_EQ(place.resume().code, 1);  // nobody answered yet
+  EXPECT_EQ(place.resume().code, 1);  // not answered yet
   const ProgramResult merged = place.answer_and_resume("merge");
   EXPECT_EQ(merged.code, 0) << merged.output << merged.errors;
   EXPECT_EQ(place.shown()["outcome"], Value("merged"));
@@ -151,7 +151,7 @@ TEST(FullRun, MergeNeverLeavesTheRequestOpen) {
   EXPECT_THAT(place.remote_branches(), SizeIs(2));
 }
 
-TEST(FullRun, ARunThatIsOverIsNotDrivenAgain) {
+TEST(FullRun, AFinishedRunIsNotResumed) {
   RunFixture place(SB_PROGRAM);
   place.script(clean_run());
   ASSERT_EQ(place.run_goal("Make the check pass").code, 0);
@@ -175,12 +175,12 @@ TEST(ImplementRun, BuildsThePitchOfTheWorkspaceAndArchivesIt) {
   EXPECT_THAT(phases_of(place), ::testing::ElementsAre("coding", "review"));
   EXPECT_EQ(place.delivered("answer.txt"), "right");
   EXPECT_EQ(place.delivered(".signalbox/current-pitch.md"), "");
-  EXPECT_FALSE(place.exists("repo/.signalbox/current-pitch.md"));  // so the next task is not taken for this one
+  EXPECT_FALSE(place.exists("repo/.signalbox/current-pitch.md"));  // so that the next task does not use it
   ASSERT_THAT(place.events("pitch_archived"), SizeIs(1));
 }
 
-// A pitch that git keeps leaves with the change; nothing is deleted under the user's hands.
-TEST(ImplementRun, APitchThatIsCommittedGoesWithTheMergeAndIsNotBuiltTwice) {
+// A pitch tracked by git is removed by the change; nothing is deleted in the user's checkout.
+TEST(ImplementRun, ACommittedPitchIsRemovedByTheMergeAndNotBuiltTwice) {
   RunFixture place(SB_PROGRAM);
   const std::string file = ".signalbox/current-pitch.md";
   place.commit(file, "# Pitch\nThe file answer.txt says right, in lower case.\n");
@@ -198,7 +198,7 @@ TEST(ImplementRun, APitchThatIsCommittedGoesWithTheMergeAndIsNotBuiltTwice) {
   EXPECT_TRUE(place.exists("repo/" + file));
   EXPECT_EQ(place.git(place.repository(), {"status", "--porcelain"}), "");
   EXPECT_THAT(place.work_trees(), IsEmpty());
-  // Nobody pulled yet: the next task is not taken for this one.
+  // Not pulled yet: the next task does not use the old pitch.
   place.script(clean_run());
   place.run_goal("Another thing");
   EXPECT_EQ(place.events("routed").at(0)["payload"]["mode"], Value("FULL"));
@@ -208,7 +208,7 @@ TEST(ImplementRun, APitchThatIsCommittedGoesWithTheMergeAndIsNotBuiltTwice) {
   EXPECT_EQ(place.events("routed").at(0)["payload"]["mode"], Value("IMPLEMENT"));
 }
 
-TEST(ImplementRun, WithoutAPitchSaysSo) {
+TEST(ImplementRun, WithoutAPitchIsReported) {
   RunFixture place(SB_PROGRAM);
   place.script(clean_run());
   const ProgramResult ended = place.run_goal("Build what was pitched", {"--mode", "IMPLEMENT"});
@@ -235,7 +235,7 @@ TEST(UiChange, IsDesignedAndAPersonApprovesBeforeItIsBuilt) {
   EXPECT_EQ(place.shown()["outcome"], Value("merged"));
 }
 
-TEST(UiChange, D10_WordsThatOnlyContainAWordForAnInterfaceAreNone) {
+TEST(UiChange, D10_PartsOfWordsDoNotNameAnInterface) {
   RunFixture place(SB_PROGRAM);
   place.script(clean_run());
   const ProgramResult ended =

@@ -1,4 +1,4 @@
-// Runs that deliver to GitHub, by its stand-in: real pushes, requests over HTTP.
+// Runs that deliver to GitHub's stand-in: real pushes, requests over HTTP.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -37,7 +37,7 @@ ProgramResult answer_and_resume(const RunFixture& place, const std::string& choi
   return answered.code == 0 ? resume(place) : answered;
 }
 
-TEST(GitHub, AnIssueBecomesAMergedRequestAndIsClosedAndMergingIsAskedFor) {
+TEST(GitHub, AnIssueBecomesAMergedRequestAfterAQuestionAndIsClosed) {
   RunFixture place(SB_PROGRAM);
   place.write("forge/state.json", kIssue);
   ForgeProcess forge(SB_FORGE, place);
@@ -60,7 +60,7 @@ TEST(GitHub, AnIssueBecomesAMergedRequestAndIsClosedAndMergingIsAskedFor) {
   EXPECT_EQ(state["pulls"].items()[0]["merged"], Value(true));
   EXPECT_EQ(state["issues"].items()[0]["state"], Value("closed"));
   EXPECT_EQ(place.delivered("answer.txt"), "right");
-  // What the base has, not what was pushed.
+  // The commit on the base, not the pushed one.
   const std::string on_base = place.git(place.remote(), {"rev-parse", "main"}).value_or("");
   EXPECT_EQ(merged.last()["commit"], Value(on_base));
   EXPECT_THAT(place.run({"runs", "show", "last"}).output, HasSubstr("\ncommit " + on_base));
@@ -82,7 +82,7 @@ TEST(GitHub, AFixIsPushedToTheSameRequest) {
   EXPECT_EQ(place.delivered("answer.txt"), "right\nand tidy");
 }
 
-TEST(GitHub, D19_AMergeThatIsRefusedIsNotCalledMergedAndTheIssueStaysOpen) {
+TEST(GitHub, D19_ARefusedMergeIsNotReportedAsMergedAndTheIssueStaysOpen) {
   RunFixture place(SB_PROGRAM);
   place.write("forge/state.json", kIssue);
   ForgeProcess forge(SB_FORGE, place, {"--refuse-merge"});
@@ -99,7 +99,7 @@ TEST(GitHub, D19_AMergeThatIsRefusedIsNotCalledMergedAndTheIssueStaysOpen) {
   EXPECT_EQ(place.shown()["outcome"], Value("requested")) << left.output << left.errors;
 }
 
-TEST(GitHub, AnIssueEditedHalfWayIsAskedAbout) {
+TEST(GitHub, AnIssueEditedDuringTheRunIsAskedAbout) {
   RunFixture place(SB_PROGRAM);
   place.write("forge/state.json", kIssue);
   {
@@ -127,8 +127,8 @@ void edit(const RunFixture& place, const std::string& from, const std::string& t
   place.write("forge/state.json", state.replace(at, from.size(), to));
 }
 
-// What is said about an issue is no change of what it asks for; least of all what we said ourselves.
-TEST(GitHub, CommentsOnTheIssueAreToldAndDoNotStopARun) {
+// Comments on an issue do not change its request; least of all our own.
+TEST(GitHub, CommentsOnTheIssueAreReportedAndDoNotStopARun) {
   RunFixture place(SB_PROGRAM);
   place.write("forge/state.json", kIssue);
   ForgeProcess forge(SB_FORGE, place);
@@ -144,7 +144,7 @@ TEST(GitHub, CommentsOnTheIssueAreToldAndDoNotStopARun) {
   EXPECT_THAT(place.events("asked"), SizeIs(1));
 }
 
-// What it asked for is delivered by then.
+// Its request is delivered by then.
 TEST(GitHub, AnIssueEditedAfterTheMergeIsNotAskedAbout) {
   RunFixture place(SB_PROGRAM);
   place.write("forge/state.json", kIssue);
@@ -162,8 +162,8 @@ TEST(GitHub, AnIssueEditedAfterTheMergeIsNotAskedAbout) {
   EXPECT_EQ(forge.state()["issues"].items()[0]["state"], Value("closed"));
 }
 
-// It is merged, which is true; that the issue is still open is said, and tried again.
-TEST(GitHub, AnIssueThatCannotBeClosedIsToldAndTriedAgain) {
+// It is merged; that the issue is still open is reported, and closing is tried again.
+TEST(GitHub, AFailureToCloseTheIssueIsReportedAndRetried) {
   for (const char* refusal : {R"({"method":"PATCH","path":"/issues/7","status":403,"body":{"message":"no-write"}})",
                               R"({"method":"PATCH","path":"/issues/7","status":422,"body":"<html>no-write</html>"})",
                               R"({"method":"PATCH","path":"/issues/7","status":200,"body":{}})",
@@ -192,7 +192,7 @@ TEST(GitHub, AnIssueThatCannotBeClosedIsToldAndTriedAgain) {
   }
 }
 
-// Merged by hand while a person was asked: nothing is left to ask.
+// Merged by hand while the question was open: nothing is left to ask.
 TEST(GitHub, ARequestMergedByHandEndsTheRunMerged) {
   RunFixture place(SB_PROGRAM);
   place.write("forge/state.json", kIssue);
@@ -211,7 +211,7 @@ TEST(GitHub, ARequestMergedByHandEndsTheRunMerged) {
   EXPECT_THAT(place.open_decisions(), IsEmpty());
 }
 
-TEST(GitHub, ARequestClosedByHandIsToldAndCanBeMergedOnceItIsOpenAgain) {
+TEST(GitHub, ARequestClosedByHandIsReportedAndMergesOnceReopened) {
   RunFixture place(SB_PROGRAM);
   place.write("forge/state.json", R"({"pulls":[]})");
   ForgeProcess forge(SB_FORGE, place);
@@ -223,14 +223,14 @@ TEST(GitHub, ARequestClosedByHandIsToldAndCanBeMergedOnceItIsOpenAgain) {
   EXPECT_EQ(ended.code, 1) << ended.output << ended.errors;
   EXPECT_THAT(ended.errors, HasSubstr("Merge it, now that it is open again"));
   ASSERT_THAT(place.open_decisions(), SizeIs(1));
-  EXPECT_THAT(to_json(place.events("escalated").back()), HasSubstr("somebody closed the change request"));
+  EXPECT_THAT(to_json(place.events("escalated").back()), HasSubstr("the change request was closed"));
   edit(place, R"("state": "closed")", R"("state": "open")");
   const ProgramResult merged = answer_and_resume(place, "retry");
   EXPECT_EQ(merged.code, 0) << merged.output << merged.errors;
 }
 
-// The token ran out: nothing that a fixer could mend.
-TEST(GitHub, AForgeThatLetsNobodyInIsTriedAgain) {
+// The token expired: nothing that a fixer could fix.
+TEST(GitHub, AForgeThatDeniesAccessIsRetried) {
   RunFixture place(SB_PROGRAM);
   place.write(
       "forge/state.json",
@@ -243,12 +243,12 @@ TEST(GitHub, AForgeThatLetsNobodyInIsTriedAgain) {
   EXPECT_THAT(ended.errors, HasSubstr("Try it again"));
   EXPECT_THAT(ended.errors, Not(HasSubstr("Fix once more")));
   edit(place, "check-runs", "none");
-  const ProgramResult again = answer_and_resume(place, "retry");  // and is asked about merging, after an escalation
+  const ProgramResult again = answer_and_resume(place, "retry");  // then asks about merging, after an escalation
   EXPECT_EQ(again.code, 1) << again.output << again.errors;
   EXPECT_EQ(answer_and_resume(place, "merge").code, 0);
 }
 
-TEST(GitHub, AClosedIssueAndATokenWithALineFeed) {
+TEST(GitHub, RejectsAClosedIssueAndAcceptsATokenWithALineFeed) {
   RunFixture place(SB_PROGRAM);
   std::string issue = kIssue;
   place.write("forge/state.json", issue.replace(issue.find(R"("open")"), 6, R"("closed")"));
@@ -259,14 +259,14 @@ TEST(GitHub, AClosedIssueAndATokenWithALineFeed) {
   start.environment.back() += "\n";
   const ProgramResult ended = place.run(start);
   EXPECT_EQ(ended.code, 0) << ended.output << ended.errors;
-  EXPECT_THAT(ended.errors, HasSubstr("github:acme/shop#7 is closed already"));
+  EXPECT_THAT(ended.errors, HasSubstr("github:acme/shop#7 is already closed"));
 }
 
 std::string forge_state(const std::string& more) {
   return R"({"pulls":[],"issues":[],"comments":[],"checks":{},)" + more + "}";
 }
 
-TEST(GitHub, ATokenThatMayNotPushIsToldBeforeAnythingIsSpent) {
+TEST(GitHub, ATokenWithoutPushPermissionIsReportedBeforeAnythingIsSpent) {
   RunFixture place(SB_PROGRAM);
   place.write("forge/state.json", forge_state(R"("repository":{"permissions":{"push":false}})"));
   ForgeProcess forge(SB_FORGE, place);
@@ -278,7 +278,7 @@ TEST(GitHub, ATokenThatMayNotPushIsToldBeforeAnythingIsSpent) {
   EXPECT_THAT(place.events(), IsEmpty());
 }
 
-TEST(GitHub, AnArchivedRepositoryIsToldBeforeAnythingIsSpent) {
+TEST(GitHub, AnArchivedRepositoryIsReportedBeforeAnythingIsSpent) {
   RunFixture place(SB_PROGRAM);
   place.write("forge/state.json", forge_state(R"("repository":{"archived":true})"));
   ForgeProcess forge(SB_FORGE, place);
@@ -288,18 +288,18 @@ TEST(GitHub, AnArchivedRepositoryIsToldBeforeAnythingIsSpent) {
   EXPECT_THAT(place.events(), IsEmpty());
 }
 
-TEST(GitHub, ABranchThatMustBeUpToDateIsBroughtThereByItself) {
+TEST(GitHub, ABranchThatMustBeUpToDateIsUpdatedAutomatically) {
   RunFixture place(SB_PROGRAM);
   place.write("forge/state.json", forge_state(R"("strict":true)"));
   ForgeProcess forge(SB_FORGE, place);
   place.configure(forge.settings());
   place.script(clean_run());
   ASSERT_EQ(run_goal(place).code, 1);
-  place.commit("meanwhile.txt", "somebody was faster\n");
+  place.commit("meanwhile.txt", "pushed first\n");
   const ProgramResult merged = answer_and_resume(place, "merge");
   ASSERT_EQ(merged.code, 0) << merged.output << merged.errors;
   EXPECT_EQ(place.delivered("answer.txt"), "right");
-  EXPECT_EQ(place.delivered("meanwhile.txt"), "somebody was faster");
+  EXPECT_EQ(place.delivered("meanwhile.txt"), "pushed first");
   EXPECT_THAT(forge.state()["pulls"].items(), SizeIs(1));
 }
 
@@ -316,7 +316,7 @@ TEST(GitHub, AConflictWithTheBaseIsAskedAboutAndNamesTheFile) {
   EXPECT_EQ(place.delivered("answer.txt"), "another answer");
 }
 
-TEST(GitHub, CutAtAnyRequestItEndsTheSame) {
+TEST(GitHub, ACutAtAnyRequestDoesNotChangeTheResult) {
   std::size_t requests = 0;
   {
     RunFixture place(SB_PROGRAM);

@@ -1,4 +1,4 @@
-// Phases that hand over less than they should, and how the mark of it goes on.
+// Phases with incomplete results, and how their mark is passed on.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -31,7 +31,7 @@ Value degraded_of(const RunFixture& place, const std::string& phase) {
   return {};
 }
 
-TEST(PartialPhase, D06_ItsNotesAreHandedOnAndTheMarkIsRepeatedToTheEnd) {
+TEST(PartialPhase, D06_ItsNotesArePassedOnAndTheMarkIsRepeatedToTheEnd) {
   RunFixture place(SB_PROGRAM);
   place.configure(with_shaping("loose.shaping"));
   place.script(lines({discovered(), Line("loose.shaping").complete(kNotes),
@@ -52,7 +52,7 @@ TEST(PartialPhase, D06_ItsNotesAreHandedOnAndTheMarkIsRepeatedToTheEnd) {
   EXPECT_FALSE(degraded_of(place, "discovery").is_array() && degraded_of(place, "discovery").size() > 0);
 }
 
-TEST(PartialPhase, IsTriedOnceMoreWhereThePolicySaysSo) {
+TEST(PartialPhase, IsRetriedOnceIfThePolicySaysSo) {
   RunFixture place(SB_PROGRAM);
   place.configure(with_shaping("loose.shaping", "on_partial: retry_once\n"));
   place.script(lines({discovered(), Line("loose.shaping").complete(kNotes),
@@ -64,7 +64,7 @@ TEST(PartialPhase, IsTriedOnceMoreWhereThePolicySaysSo) {
   EXPECT_TRUE(!degraded.is_array() || degraded.size() == 0) << to_json(degraded);
 }
 
-TEST(PartialPhase, ThatStaysSoAfterOneMoreTryGoesOnWithTheMark) {
+TEST(PartialPhase, ThatStaysPartialAfterTheRetryContinuesWithTheMark) {
   RunFixture place(SB_PROGRAM);
   place.configure(with_shaping("loose.shaping", "on_partial: retry_once\n"));
   place.script(lines({discovered(), Line("loose.shaping").complete(kNotes), Line("loose.shaping").complete(kNotes),
@@ -74,7 +74,7 @@ TEST(PartialPhase, ThatStaysSoAfterOneMoreTryGoesOnWithTheMark) {
   EXPECT_GE(degraded_of(place, "review").size(), 1u);
 }
 
-TEST(PartialPhase, GoesToAPersonWhereThePolicySaysSo) {
+TEST(PartialPhase, GoesToAPersonIfThePolicySaysSo) {
   RunFixture place(SB_PROGRAM);
   place.configure(with_shaping("loose.shaping", "on_partial: escalate\n"));
   place.script(lines({discovered(), Line("loose.shaping").complete(kNotes), coded(), reviewed()}));
@@ -83,12 +83,12 @@ TEST(PartialPhase, GoesToAPersonWhereThePolicySaysSo) {
   ASSERT_THAT(place.open_decisions(), SizeIs(1));
   EXPECT_THAT(place.open_decisions()[0].string_at("text").value_or(""), HasSubstr("shaping"));
   const ProgramResult on = place.answer_and_resume("proceed");
-  EXPECT_EQ(on.code, 1) << on.output << on.errors;  // it went through a person: merging is asked for
+  EXPECT_EQ(on.code, 1) << on.output << on.errors;  // after an escalation the run asks about merging
   const ProgramResult merged = place.answer_and_resume("merge");
   EXPECT_EQ(merged.code, 0) << merged.output << merged.errors;
 }
 
-TEST(FallbackPhase, GoesToAPersonWhateverThePolicy) {
+TEST(FallbackPhase, GoesToAPersonUnderAnyPolicy) {
   RunFixture place(SB_PROGRAM);
   place.configure(with_shaping("silent.shaping", "on_partial: proceed\n"));
   place.script(lines({discovered(), Line("silent.shaping").call("complete_step", Value::object({{"notes", ""}})),

@@ -1,5 +1,5 @@
-// What restricted roles do not get through a whole run, by whatever way it could reach them: their bundle, the goal and
-// the context of their session, files in the work tree, rules, git's own store, children. And what nobody gets.
+// What restricted roles must not get in a whole run, through any path: their bundle, the goal and the context of their
+// session, files in the work tree, rules, git's own store, children. And what no agent gets.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -34,7 +34,7 @@ std::string marked_until_review() {
            .complete(long_notes(), {coding_handoff({"answer.txt", "CLAUDE.md"}, {"mark-decision"})})});
 }
 
-// A review that shows whatever its session was started with.
+// A review that prints everything its session was started with.
 void prepare(RunFixture& place, const std::string& more, const std::string& settings = {}) {
   place.commit(".gitignore", "CLAUDE.local.md\n");
   place.write("flows/review.yaml",
@@ -45,7 +45,7 @@ void prepare(RunFixture& place, const std::string& more, const std::string& sett
   place.configure(settings);
 }
 
-TEST(Isolated, AReviewOfAnAdversaryHasNothingOfTheWorkBefore) {
+TEST(Isolated, AnAdversarialReviewGetsNothingOfEarlierPhases) {
   RunFixture place(SB_PROGRAM);
   prepare(place, "role: adversarial\n");
   const auto blind_to_all = [](Line line) {
@@ -65,7 +65,7 @@ TEST(Isolated, AReviewOfAnAdversaryHasNothingOfTheWorkBefore) {
   EXPECT_EQ(place.shown()["outcome"], Value("merged"));
 }
 
-TEST(Isolated, WhoIsRestrictedCannotSendAnotherToLook) {
+TEST(Isolated, ARestrictedAgentCannotStartAnUnrestrictedOne) {
   RunFixture place(SB_PROGRAM);
   prepare(place, "role: challenger\n");
   place.write("flows/child.yaml",
@@ -86,7 +86,7 @@ TEST(Isolated, WhoIsRestrictedCannotSendAnotherToLook) {
   EXPECT_EQ(ended.code, 0) << ended.output << ended.errors;
 }
 
-TEST(Isolated, ABlindReviewHasOnlyItsInputsAndTheRecordSaysWhich) {
+TEST(Isolated, ABlindReviewGetsOnlyItsInputsAndTheLogNamesThem) {
   RunFixture place(SB_PROGRAM);
   prepare(place, "", "isolation: {small.review: {mode: blind, inputs: [diff]}}\n");
   place.script(lines({marked_until_review(), Line("review")
@@ -107,20 +107,20 @@ TEST(Isolated, ABlindReviewHasOnlyItsInputsAndTheRecordSaysWhich) {
               ::testing::UnorderedElementsAre("identity", "diff", "prUrl", "prNumber", "mergeBaseRef", "diffStat"));
 }
 
-TEST(Isolated, WhatACoderWroteIsNoRuleForWhoeverReviews) {
+TEST(Isolated, RulesWrittenByTheCoderDoNotApplyToTheReviewer) {
   RunFixture place(SB_PROGRAM);
   prepare(place, "");
   place.commit("CLAUDE.md", "mark-first: small commits\n");
   place.script(lines({marked_until_review(), Line("review")
                                                  .expect("mark-first")
-                                                 .expect("+mark-rule")  // as the change it is
+                                                 .expect("+mark-rule")  // as part of the change
                                                  .expect_lacks("\nmark-rule")
                                                  .complete(long_notes(), {verdict("clean")})}));
   const ProgramResult ended = place.run_goal("Make the check pass");
   EXPECT_EQ(ended.code, 0) << ended.output << ended.errors;
 }
 
-TEST(Secrets, OfTheSettingsAreInNoPromptNoRecordAndNoChange) {
+TEST(Secrets, OfTheSettingsAreInNoPromptNoLogAndNoChange) {
   constexpr const char* kKey = "blue-whale-9931-orchid";
   RunFixture place(SB_PROGRAM);
   place.configure("models: {script: {provider: scripted, script: " + place.root() +

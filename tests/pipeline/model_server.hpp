@@ -1,9 +1,9 @@
-// A stand-in for the Messages API on loopback. What it answers depends on the request alone, so that a request that is
-// made again is answered again: of the script's lines, the first whose `when.contains` texts are in the request, and
-// the prompt of its workflow's step (as small_flows.hpp writes them), and whose own tool_use ids are not.
+// A stand-in for the Messages API on loopback. Its answer depends only on the request, so that a repeated request gets
+// the same answer: the first line of the script whose `when.contains` texts and whose step's prompt (as in
+// small_flows.hpp) are in the request, and whose own tool_use ids are not.
 //
-// It can be told to lose the connection at the Nth request: before the answer, in the middle of it, or behind its last
-// byte but before the end of the stream. Threads: all functions from any.
+// It can lose the connection at the Nth request: before the answer, in the middle of it, or after its last byte but
+// before the end of the stream. Thread-safe.
 #pragma once
 
 #include <map>
@@ -25,12 +25,12 @@ class ModelServer {
 
   std::string url() const { return server_->url(""); }
   void cut(int request, Cut how);
-  // Every request is answered so, until this is called with 0.
+  // Every request gets this answer, until this is called with 0.
   void refuse_all(int status, const std::string& headers = {});
-  // Requests are taken and nothing is said to them, until this is called with false.
+  // Requests are accepted but not answered, until this is called with false.
   void hang_all(bool hangs);
   int requests() const { return static_cast<int>(server_->requests().size()); }
-  std::vector<std::string> bodies() const;  // as they came
+  std::vector<std::string> bodies() const;  // as received
   std::string heads() const;
 
  private:

@@ -1,4 +1,4 @@
-// A model over HTTP that is lost at any request, refuses, or is gone for a while.
+// A model over HTTP whose connection is lost at any request, that refuses, or is down for a while.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -35,7 +35,7 @@ ProgramResult run_goal(const RunFixture& place, std::vector<std::string> more = 
   return with_key(place, std::move(words));
 }
 
-TEST(Network, ARunOverHttpSendsItsKeyNowhereButToTheModel) {
+TEST(Network, ARunSendsItsKeyOnlyToTheModel) {
   ModelServer server(clean_run());
   RunFixture place(SB_PROGRAM);
   use_server(place, server);
@@ -48,7 +48,7 @@ TEST(Network, ARunOverHttpSendsItsKeyNowhereButToTheModel) {
   EXPECT_THAT(all, Not(HasSubstr(kKey)));
 }
 
-TEST(Network, CutAtAnyRequestToTheModelEndsTheSame) {
+TEST(Network, ACutAtAnyModelRequestDoesNotChangeTheResult) {
   int requests = 0;
   {
     ModelServer server(clean_run());
@@ -75,20 +75,20 @@ TEST(Network, CutAtAnyRequestToTheModelEndsTheSame) {
     }
   };
   {
-    std::vector<std::jthread> threads;  // most of their time they wait for the next try
+    std::vector<std::jthread> threads;  // they mostly wait for the next retry
     for (int i = 0; i < 4; ++i) threads.emplace_back(cut_some);
   }
   std::printf("%d requests, each cut before, within and behind its answer\n", requests);
 }
 
-TEST(Network, AnOutageParksTheRunAndItGoesOnWhereItWas) {
+TEST(Network, AnOutageParksTheRunAndItContinuesLater) {
   ModelServer server(clean_run());
   server.refuse_all(529, "Retry-After: 1\r\n");
   RunFixture place(SB_PROGRAM);
   use_server(place, server);
   const ProgramResult ended = run_goal(place, {"--wait", "1s"});
   EXPECT_EQ(ended.code, 1) << ended.output << ended.errors;
-  EXPECT_THAT(place.open_decisions(), IsEmpty());  // nobody is asked: it comes back by itself
+  EXPECT_THAT(place.open_decisions(), IsEmpty());  // no question: it recovers by itself
   EXPECT_FALSE(place.events("parked").empty());
   server.refuse_all(0);
   ProgramResult on;
@@ -100,7 +100,7 @@ TEST(Network, AnOutageParksTheRunAndItGoesOnWhereItWas) {
   EXPECT_EQ(place.delivered("answer.txt"), "right");
 }
 
-TEST(Network, AProviderThatTakesRequestsAndSaysNothingIsAnOutage) {
+TEST(Network, ASilentProviderIsAnOutage) {
   ModelServer server(clean_run());
   server.hang_all(true);
   RunFixture place(SB_PROGRAM);
@@ -118,7 +118,7 @@ TEST(Network, AProviderThatTakesRequestsAndSaysNothingIsAnOutage) {
   EXPECT_EQ(place.delivered("answer.txt"), "right");
 }
 
-TEST(Network, WhatAProviderAsksForIsKeptOverARestart) {
+TEST(Network, TheRetryTimeOfAProviderSurvivesARestart) {
   ModelServer server(clean_run());
   server.refuse_all(429, "Retry-After: 3600\r\n");
   RunFixture place(SB_PROGRAM);
@@ -133,7 +133,7 @@ TEST(Network, WhatAProviderAsksForIsKeptOverARestart) {
   EXPECT_THAT(place.run({"runs", "show", "last"}).output, HasSubstr("parked until 20"));
 }
 
-TEST(Network, AWaitForTheProviderIsSeen) {
+TEST(Network, AWaitForTheProviderIsShown) {
   ModelServer server(clean_run());
   server.refuse_all(529, "Retry-After: 100\r\n");
   RunFixture place(SB_PROGRAM);
@@ -141,15 +141,15 @@ TEST(Network, AWaitForTheProviderIsSeen) {
                   "\"}}\nroles: {default: net}\n");
   BackgroundProgram running(place, {"run", "Make the check pass", "--workspace", place.repository()});
   ASSERT_TRUE(becomes_true([&] {
-    return place.run({"runs", "show", "last"}).output.find("waits for the model until 20") != std::string::npos;
+    return place.run({"runs", "show", "last"}).output.find("waiting for the model until 20") != std::string::npos;
   }));
   EXPECT_THAT(place.shown()["model_wait"].string_at("reason").value_or(""), HasSubstr("answered 529"));
   place.run({"runs", "stop", "last"});
-  EXPECT_THAT(running.wait().output, HasSubstr("waits for the model until "));
+  EXPECT_THAT(running.wait().output, HasSubstr("waiting for the model until "));
   EXPECT_EQ(server.requests(), 1);
 }
 
-TEST(Network, AKeyThatWouldGoOverAPlainConnectionIsWarnedOf) {
+TEST(Network, WarnsOfAKeySentOverAPlainConnection) {
   RunFixture place(SB_PROGRAM);
   place.configure(
       "models: {net: {provider: openai, model: m, key: $STAND_IN_KEY, url: \"http://models.invalid/v1\"},\n"
@@ -165,7 +165,7 @@ TEST(Network, AKeyThatWouldGoOverAPlainConnectionIsWarnedOf) {
   EXPECT_THAT(run_goal(place, {"--wait", "1s"}).errors, HasSubstr("Warning: " + warning));
 }
 
-TEST(Network, AWrongKeyIsToldAtOnceAndNotTriedAgainAndAgain) {
+TEST(Network, AWrongKeyIsReportedImmediatelyAndNotRetried) {
   ModelServer server(clean_run());
   server.refuse_all(401);
   RunFixture place(SB_PROGRAM);

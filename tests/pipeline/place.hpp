@@ -1,5 +1,5 @@
-// A machine for one test of a run: a home of its own, a git repository whose `./check` fails, a bare remote, a scripted
-// model and small workflows for the phases. The program is the real one, started as a user starts it.
+// The environment for one test of a run: its own home, a git repository whose `./check` fails, a bare remote, a
+// scripted model and small workflows for the phases. The program is the real one, started as a user starts it.
 //
 // Threads: run() from any; the rest from one.
 #pragma once
@@ -29,14 +29,14 @@ class RunFixture {
   std::string remote() const { return root_ + "/remote.git"; }
   const std::string& program() const { return program_; }
   const std::vector<std::string>& environment() const { return environment_; }
-  void keep() { is_kept_ = true; }  // for somebody to look at
+  void keep() { is_kept_ = true; }  // for inspection
 
-  // config.yaml of the user: the scripted model, the small workflows, and these lines. Later keys of the same name
+  // The user's config.yaml: the scripted model, the small workflows, and these lines. Later keys of the same name
   // replace earlier ones: `configure("merge: ask")`.
   void configure(const std::string& lines = {});
   void script(const std::string& lines);
   void write(const std::string& path, const std::string& text, bool is_executable = false) const;  // under root
-  std::string read(const std::string& path) const;                                                 // empty: not there
+  std::string read(const std::string& path) const;                                                 // empty: missing
   bool exists(const std::string& path) const;
   // In the repository, committed and pushed.
   void commit(const std::string& path, const std::string& text, bool is_executable = false) const;
@@ -54,19 +54,19 @@ class RunFixture {
   // Its events as `runs export` prints them, those of type `type` when one is given.
   std::vector<Value> events(const std::string& type = {}, const std::string& run = "last") const;
   std::string run_id() const;  // of the last; empty: there is none
-  // What is asked now and waits for a person.
+  // The open questions for people.
   std::vector<Value> open_decisions() const;
   ProgramResult answer(const std::string& decision, const std::string& choice) const;
-  // Answers the one open question of the run, then drives it on.
+  // Answers the one open question of the run, then resumes it.
   ProgramResult answer_and_resume(const std::string& choice) const;
 
-  // Output without its last line feed; nothing when git says no.
+  // The output without its last line feed; nothing when git fails.
   std::optional<std::string> git(const std::string& directory, std::vector<std::string> words) const;
-  // Of the remote: how many commits `main` has above the first; the text of a file there.
+  // Of the remote: the number of commits of `main` after the first; the text of a file there.
   int delivered_commits(const std::string& branch = "main") const;
   std::string delivered(const std::string& path, const std::string& branch = "main") const;
   std::vector<std::string> remote_branches() const;
-  // The repository's: besides the user's own.
+  // Of the repository: in addition to the user's own.
   std::vector<std::string> work_trees() const;
 
  private:

@@ -1,4 +1,4 @@
-// What can be known before a run is told before it; what shows later leaves a run that says why it stands still.
+// What can be known before a run is reported before it; a later problem leaves a run that says why it has stopped.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -38,7 +38,7 @@ class Ready : public testing::Test {
                 "isolation: {mode: task-only}\n"
                 "steps:\n  - id: verdict\n    title: verdict\n    prompt: Judge it.\n");
   }
-  // Both ways of finding out say the same, and no run is begun.
+  // Both checks report the same, and no run is started.
   void expect_reported(const Wrong& wrong) {
     place.configure(wrong.settings);
     const ProgramResult checked = place.run({"config", "check", place.repository()});
@@ -59,38 +59,38 @@ class Ready : public testing::Test {
   RunFixture place{SB_PROGRAM};
 };
 
-TEST_F(Ready, IsolationThatCannotBeGrantedIsToldBeforeTheRun) {
+TEST_F(Ready, AnImpossibleIsolationIsReportedBeforeTheRun) {
   const std::string doubt = phases("doubting.review") + "\n";
   const std::vector<Wrong> all = {
       {"isolation: {small.review: {mode: custom, include: [difff]}}",
-       {"config.yaml:1:", "/isolation/small.review", "no context named \"difff\"", "Did you mean diff?"}},
-      {"isolation: {small.review: {mode: custom, include: [zzz]}}", {"Known are: goal, ticket", "discovery"}},
+       {"config.yaml:1:", "/isolation/small.review", "unknown context key \"difff\"", "Did you mean diff?"}},
+      {"isolation: {small.review: {mode: custom, include: [zzz]}}", {"Known keys: goal, ticket", "discovery"}},
       {"isolation: {small.review: {mode: custom}}", {"/isolation/small.review", "mode custom needs `include`"}},
       {"isolation: {small.review: {mode: full, tier0: false}}", {"has no `tier0: false`", "use mode task-only"}},
       {"isolation: {small.review: {mode: blind, inputs: [coding.confidence]}}",
-       {"the role reviewer cannot be given \"coding.confidence\""}},
+       {"the role reviewer may not get \"coding.confidence\""}},
       {"isolation: {smal.review: {mode: blind}}", {"/isolation/smal.review", "Did you mean", "small.review"}},
       {doubt + "isolation: {doubting.review: {mode: full}}",
-       {"/isolation/doubting.review", "the role challenger cannot be given the mode full",
-        "It has the mode challenger, or blind"}},
+       {"/isolation/doubting.review", "the role challenger may not get the mode full",
+        "Its mode is challenger, or blind"}},
       {doubt + "isolation: {doubting.review: {mode: blind, inputs: [discovery.findings]}}",
        {"which is a result of earlier work"}},
       {phases("modest.review") + "\nisolation: {modest.review: {mode: full}}",
-       {"/isolation/modest.review", "which the workflow itself keeps from its agents by mode task-only"}},
+       {"/isolation/modest.review", "which the workflow hides from its agents with mode task-only"}},
   };
   for (const Wrong& wrong : all) expect_reported(wrong);
 }
 
-TEST_F(Ready, ARestrictedRoleWithAProgramThatCannotBeWatchedIsToldBeforeTheRun) {
+TEST_F(Ready, ARestrictedRoleWithAnOpaqueProgramIsReportedBeforeTheRun) {
   const std::string models = "models:\n  script: {provider: scripted, script: " + place.root() +
                              "/script.jsonl}\n  own: {provider: command, command: [sh]}\n";
   expect_reported({models + "roles: {default: script, challenger: own}",
                    {"/roles/challenger", "its isolation cannot be proven", "Give own an `upstream`"}});
   expect_reported({models + "roles: {default: own, worker: script}\n" + phases("doubting.review"),
-                   {"/models/own", "the role challenger must not see more"}});
+                   {"/models/own", "the role challenger is restricted"}});
 }
 
-TEST_F(Ready, WhatTheSettingsNameMustBeThere) {
+TEST_F(Ready, EverythingTheSettingsNameMustExist) {
   const std::string script = "script: {provider: scripted, script: " + place.root() + "/script.jsonl}";
   place.write("broken.jsonl", "# fine\n{\"content\": \"Hello.\"}\n{\"contnet\": \"Hello.\"}\n");
   const std::vector<Wrong> all = {
@@ -105,12 +105,12 @@ TEST_F(Ready, WhatTheSettingsNameMustBeThere) {
       {"roles: {default: script, reviewer: rewiever}", {"/roles/reviewer", "there is no model \"rewiever\""}},
       {"models: {" + script + ", gpt: {provider: openai, model: m, url: \"http://127.0.0.1:1/\"}, " +
            "cc: {provider: command, recipe: claude-code, upstream: gpt}}\nroles: {default: cc}",
-       {"/models/cc/upstream", "speaks the API of anthropic"}},
+       {"/models/cc/upstream", "uses the API of anthropic"}},
   };
   for (const Wrong& wrong : all) expect_reported(wrong);
 }
 
-TEST_F(Ready, WhatMayBeSetElsewhereIsAWarningOfTheCheckAndRefusesTheRun) {
+TEST_F(Ready, AMissingVariableIsAWarningOfTheCheckAndStopsTheRun) {
   place.configure(
       "models: {main: {provider: anthropic, model: m, key: $NOBODY_SET_THIS}}\nroles: {default: main}\n"
       "forge: {kind: github, repository: a/b, token: $NOR_THIS}");
@@ -126,17 +126,17 @@ TEST_F(Ready, WhatMayBeSetElsewhereIsAWarningOfTheCheckAndRefusesTheRun) {
   EXPECT_THAT(ran.errors, HasSubstr("$NOBODY_SET_THIS is empty or not set"));
 }
 
-TEST_F(Ready, ARemoteThatLeadsNowhereIsAFaultOfTheCheck) {
+TEST_F(Ready, AnUnreachableRemoteIsAFaultOfTheCheck) {
   place.git(place.repository(), {"remote", "set-url", "origin", place.root() + "/nowhere.git"});
   const ProgramResult checked = place.run({"config", "check", place.repository()});
   EXPECT_EQ(checked.code, 1);
   EXPECT_THAT(checked.output, AllOf(HasSubstr("nowhere.git, and there is nothing"), HasSubstr("git remote set-url")));
   place.git(place.repository(), {"remote", "remove", "origin"});
-  EXPECT_THAT(place.run({"config", "check", place.repository()}).output, HasSubstr("has no remote called origin"));
+  EXPECT_THAT(place.run({"config", "check", place.repository()}).output, HasSubstr("has no remote origin"));
 }
 
-// The workflow of a later phase is gone by the time it begins.
-TEST_F(Ready, APhaseThatCannotStartIsAskedAboutAndGoesOnOnceThatIsMended) {
+// The workflow of a later phase is missing by the time it starts.
+TEST_F(Ready, APhaseThatCannotStartAsksAndContinuesOnceFixed) {
   place.script(lines({Line("discovery").step("interpret").delay_ms(3'000).complete(long_notes(), {interpretation()}),
                       Line("discovery").step("hand-off").complete(long_notes(), {discovery_handoff()}), shaped(),
                       coded(), reviewed()}));
@@ -152,7 +152,7 @@ TEST_F(Ready, APhaseThatCannotStartIsAskedAboutAndGoesOnOnceThatIsMended) {
               AllOf(HasSubstr("why: shaping cannot start"), HasSubstr("small.shaping")));
   std::filesystem::rename(place.root() + "/shaping.yaml", place.root() + "/flows/shaping.yaml");
   ProgramResult again = place.answer_and_resume("retry");
-  // What went to a person on the way does not merge by itself.
+  // A change that needed a person does not merge automatically.
   ASSERT_EQ(again.code, 1) << said(again);
   again = place.answer_and_resume("merge");
   EXPECT_EQ(again.code, 0) << said(again);
@@ -160,13 +160,13 @@ TEST_F(Ready, APhaseThatCannotStartIsAskedAboutAndGoesOnOnceThatIsMended) {
   EXPECT_EQ(place.delivered_commits(), 1);
 }
 
-TEST_F(Ready, ARunThatCannotBeDrivenOnSaysWhyUntilItIs) {
+TEST_F(Ready, AHaltedRunShowsTheReasonUntilItIsResumed) {
   place.write("home/work-trees", "in the way of all work trees");
   const ProgramResult ended = place.run_goal("Make the check pass");
   EXPECT_EQ(ended.code, 3) << said(ended);
   EXPECT_EQ(place.shown()["status"], Value("halted"));
   EXPECT_THAT(place.run({"runs", "show", "last"}).output,
-              AllOf(HasSubstr("halted: "), HasSubstr("work-trees"), HasSubstr("Go on with: signalbox runs resume")));
+              AllOf(HasSubstr("halted: "), HasSubstr("work-trees"), HasSubstr("Resume with: signalbox runs resume")));
   EXPECT_THAT(place.run({"runs", "list"}).output, HasSubstr("halted"));
   std::filesystem::remove(place.home() + "/work-trees");
   const ProgramResult again = place.resume();
@@ -184,7 +184,7 @@ TEST_F(Ready, StoppingARunNeedsNoKeyAndNoProgram) {
   EXPECT_EQ(place.shown()["status"], Value("stopped"));
 }
 
-TEST_F(Ready, RulesThatWereNotTakenStandInTheRun) {
+TEST_F(Ready, TheRunListsIgnoredRules) {
   place.commit("AGENTS.md", "---\napplies_to: {a: b}\n---\nBe brief.\n");
   place.commit("CLAUDE.md", "---\napplies_to: coding\n---\nBe bold.\n");
   const ProgramResult ended = place.run_goal("Make the check pass");
@@ -192,14 +192,14 @@ TEST_F(Ready, RulesThatWereNotTakenStandInTheRun) {
   const Value phases = place.shown()["phases"];
   ASSERT_TRUE(phases.is_array());
   for (const Value& phase : phases.items()) {
-    EXPECT_THAT(to_json(phase["bundle"]["notes"]), HasSubstr("AGENTS.md: its applies_to is no name"));
+    EXPECT_THAT(to_json(phase["bundle"]["notes"]), HasSubstr("AGENTS.md: applies_to is neither a name"));
   }
   EXPECT_THAT(place.run({"runs", "show", "last"}).output,
-              HasSubstr("left out: AGENTS.md: its applies_to is no name and no list of names; it is not taken"));
+              HasSubstr("left out: AGENTS.md: applies_to is neither a name nor a list of names; ignored"));
   EXPECT_THAT(to_json(phases.items()[0]["bundle"]["keys"]), Not(HasSubstr("rules/CLAUDE.md")));
 }
 
-TEST_F(Ready, AnAddressAsTicketWithoutAHostedForgeSaysHowToGiveIt) {
+TEST_F(Ready, AnAddressAsTicketWithoutAHostedForgeSuggestsAFix) {
   const ProgramResult ended =
       place.run_goal("Make the check pass", {"--ticket", "https://github.com/acme/shop/issues/7"});
   EXPECT_EQ(ended.code, 2) << said(ended);

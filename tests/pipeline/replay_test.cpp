@@ -1,4 +1,4 @@
-// `run --replay` and `runs export --as-test`: runs played again, offline, whatever happened in them.
+// `run --replay` and `runs export --as-test`: runs replayed offline, whatever happened in them.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -29,7 +29,7 @@ ProgramResult replay(const RunFixture& place, const std::string& run = "last") {
   return place.run({"run", "--replay", run, "--json"});
 }
 
-// Played again without the script, it ends as it did.
+// Replayed without the script, it ends the same.
 void replays_identically(RunFixture& place, const std::string& outcome) {
   place.script("");
   const ProgramResult again = replay(place);
@@ -45,7 +45,7 @@ std::string exported(const RunFixture& place, const std::string& name = "inciden
   return folder;
 }
 
-// As somebody would who has nothing but the folder and the program.
+// With only the folder and the program.
 ProgramResult played_elsewhere(const std::string& folder) {
   RunFixture elsewhere(SB_PROGRAM);
   return start_program(
@@ -53,7 +53,7 @@ ProgramResult played_elsewhere(const std::string& folder) {
       {.arguments = {"--json"}, .environment = {"SIGNALBOX=" + elsewhere.program()}, .directory = elsewhere.root()});
 }
 
-TEST(Replay, GoesTheSameWayOfflineAndLeavesTheRepositoryAlone) {
+TEST(Replay, IsIdenticalOfflineAndLeavesTheRepositoryUnchanged) {
   RunFixture place(SB_PROGRAM);
   place.configure("merge: ask");
   place.script(lines({discovered(), shaped(), coded(), reviewed("minor", {finding("minor", "No title in it.")}),
@@ -68,19 +68,19 @@ TEST(Replay, GoesTheSameWayOfflineAndLeavesTheRepositoryAlone) {
   EXPECT_THAT(place.work_trees(), IsEmpty());
 }
 
-TEST(Replay, StopsAtTheFirstRequestThatIsAnotherAndShowsHow) {
+TEST(Replay, StopsAtTheFirstDifferentRequestAndShowsTheDifference) {
   RunFixture place(SB_PROGRAM);
   place.script(lines({discovered(), Line("shaping").call("Bash", Value::object({{"command", "date +now-%s%N"}})),
                       shaped(), coded(), reviewed()}));
   ASSERT_EQ(place.run_goal("Make the check pass").code, 0);
   const ProgramResult again = place.run({"run", "--replay", "last"});
   EXPECT_EQ(again.code, 1) << said(again);
-  EXPECT_THAT(again.output, AllOf(HasSubstr("goes another way"), HasSubstr("what was not recorded (workflow small.sha"),
+  EXPECT_THAT(again.output, AllOf(HasSubstr("replay diverged"), HasSubstr("that was not recorded (workflow small.sha"),
                                   HasSubstr("- now-"), HasSubstr("+ now-")));
   EXPECT_THAT(again.output, Not(HasSubstr("coding")));
 }
 
-TEST(Replay, HasTheWorkflowsAndSettingsOfThen) {
+TEST(Replay, UsesTheRecordedWorkflowsAndSettings) {
   RunFixture place(SB_PROGRAM);
   place.script(clean_run());
   ASSERT_EQ(place.run_goal("Make the check pass").code, 0);
@@ -102,7 +102,7 @@ class OnGitHub : public testing::Test {
   }
   void ask_and_merge() {
     place.write("forge/state.json",
-                R"({"pulls":[],"issues":[{"number":7,"title":"The answer is wrong","body":"Mend it","labels":[],)"
+                R"({"pulls":[],"issues":[{"number":7,"title":"The answer is wrong","body":"Fix it","labels":[],)"
                 R"("state":"open"}],"comments":[],"checks":{}})");
     ForgeProcess forge(SB_FORGE, place);
     place.configure(forge.settings());
@@ -119,7 +119,7 @@ class OnGitHub : public testing::Test {
   RunFixture place{SB_PROGRAM};
 };
 
-TEST_F(OnGitHub, ARunIsPlayedAgainWithoutTheForgeAndWithoutAToken) {
+TEST_F(OnGitHub, ARunIsReplayedWithoutTheForgeAndWithoutAToken) {
   ask_and_merge();
   replays_identically(place, "merged");
   const std::string folder = exported(place);
@@ -154,7 +154,7 @@ TEST_F(OnGitHub, AForgeRequestThatWasNotRecordedStopsIt) {
   EXPECT_NE(again.last()["outcome"], Value("merged"));
 }
 
-TEST(Replay, AnswersAndRefusalsArePlayedAsSuch) {
+TEST(Replay, RepeatsAnswersAndRejections) {
   RunFixture place(SB_PROGRAM);
   place.configure("merge: ask");
   place.script(
@@ -172,7 +172,7 @@ TEST(Replay, AnswersAndRefusalsArePlayedAsSuch) {
   EXPECT_THAT(again.output, AllOf(HasSubstr("\"by\":\"replay\""), HasSubstr("(declined)")));
 }
 
-// A run whose coding agent waits in a command until somebody puts a file `go` into the place.
+// A run whose coding agent waits in a command until a file `go` exists.
 std::string waiting_agent_script(const RunFixture& place) {
   const std::string wait = "touch waits; while [ -e waits ] && [ ! -e " + place.root() +
                            "/go ]; do sleep 0.05; done; "
@@ -201,7 +201,7 @@ std::string coding_session(const RunFixture& place) {
   return {};
 }
 
-TEST(Replay, WhatAgentsWereToldIsToldAgain) {
+TEST(Replay, RepeatsMessagesToAgents) {
   RunFixture place(SB_PROGRAM);
   place.script(
       lines({discovered(), shaped(),
@@ -232,7 +232,7 @@ TEST(Replay, DoesNotWaitForWhatTheTicketDependsOn) {
   replays_identically(place, "merged");
 }
 
-TEST(Replay, AKilledAgentIsKilledAgainAndItsRetryRetried) {
+TEST(Replay, RepeatsAKillAndARetry) {
   RunFixture place(SB_PROGRAM);
   place.script(lines(
       {discovered(), shaped(),
@@ -252,7 +252,7 @@ TEST(Replay, AKilledAgentIsKilledAgainAndItsRetryRetried) {
   replays_identically(place, "merged");
 }
 
-TEST(Replay, OfAStoppedRunStopsThereAndOfOneThatIsNotOverToo) {
+TEST(Replay, OfAStoppedOrUnfinishedRunStopsThere) {
   RunFixture place(SB_PROGRAM);
   place.configure("merge: ask");
   place.script(clean_run());
@@ -262,7 +262,7 @@ TEST(Replay, OfAStoppedRunStopsThereAndOfOneThatIsNotOverToo) {
   replays_identically(place, "stopped");
 }
 
-TEST(Replay, ATicketThatWasEditedIsAskedAboutAgain) {
+TEST(Replay, RepeatsTheQuestionAboutAnEditedTicket) {
   RunFixture place(SB_PROGRAM);
   place.configure("merge: ask");
   place.script(clean_run());
@@ -282,7 +282,7 @@ TEST(Replay, ATicketThatWasEditedIsAskedAboutAgain) {
   replays_identically(place, "stopped");
 }
 
-TEST(Replay, APhaseThatStalledStallsAgainAndAnOutageIsNotWaitedFor) {
+TEST(Replay, RepeatsAStallAndDoesNotWaitForAnOutage) {
   RunFixture place(SB_PROGRAM);
   place.configure("limits: {stall: 2s}\nmerge: ask");
   place.script(lines({discovered(), Line("shaping").delay_ms(60'000).text("Well.")}));
@@ -295,7 +295,7 @@ TEST(Replay, APhaseThatStalledStallsAgainAndAnOutageIsNotWaitedFor) {
   replays_identically(place, "merged");
 }
 
-TEST(Replay, OfAProcessThatWasKilledGoesOnWhereItCanAndElseSaysWhyNot) {
+TEST(Replay, OfAKilledProcessContinuesIfPossibleOrReportsWhyNot) {
   RunFixture place(SB_PROGRAM);
   place.script(lines({Line("coding")
                           .step("build")
@@ -329,10 +329,10 @@ TEST(Replay, OfAProcessThatWasKilledGoesOnWhereItCanAndElseSaysWhyNot) {
   ASSERT_EQ(ended.code, 0) << said(ended);
   const ProgramResult again = replay(place);
   EXPECT_EQ(again.code, 1) << said(again);
-  EXPECT_THAT(again.last().string_at("difference").value_or(""), HasSubstr("in the middle of a call of Bash"));
+  EXPECT_THAT(again.last().string_at("difference").value_or(""), HasSubstr("during a call of Bash"));
 }
 
-TEST(Replay, OfAProgramsWorkIsRefusedWithTheReason) {
+TEST(Replay, OfAnAgentProgramIsRejectedWithTheReason) {
   RunFixture place(SB_PROGRAM);
   place.configure("models: {script: {provider: scripted, script: " + place.root() +
                   "/script.jsonl}, dying: {provider: command, command: [/bin/sh, -c, 'exit 7']}}\n"
@@ -341,12 +341,12 @@ TEST(Replay, OfAProgramsWorkIsRefusedWithTheReason) {
   ASSERT_EQ(place.run_goal("Make the check pass").code, 1);
   const ProgramResult again = replay(place);
   EXPECT_EQ(again.code, 2) << said(again);
-  EXPECT_THAT(said(again), AllOf(HasSubstr("dying"), HasSubstr("cannot be played again")));
+  EXPECT_THAT(said(again), AllOf(HasSubstr("dying"), HasSubstr("cannot be replayed")));
   EXPECT_EQ(place.run({"runs", "export", "last", "--as-test", place.root() + "/x"}).code, 2);
   EXPECT_FALSE(place.exists("x"));
 }
 
-TEST(Export, AsATestPlaysAnywhere) {
+TEST(Export, AsATestReplaysAnywhere) {
   RunFixture place(SB_PROGRAM);
   place.commit("signalbox.yaml", "tier0: [README.md]\nfix_rounds: 1\n");
   ASSERT_EQ(place.run({"trust", place.repository()}).code, 0);
@@ -359,13 +359,13 @@ TEST(Export, AsATestPlaysAnywhere) {
   std::filesystem::rename(place.repository(), place.root() + "/away");
   const ProgramResult gone = place.run(Start{.arguments = {"run", "--replay", "last"}, .directory = place.root()});
   EXPECT_EQ(gone.code, 2) << said(gone);
-  EXPECT_THAT(said(gone), HasSubstr("not there any more"));
+  EXPECT_THAT(said(gone), HasSubstr("no longer exists"));
   const ProgramResult played = played_elsewhere(folder);
   EXPECT_EQ(played.code, 0) << said(played);
   EXPECT_EQ(played.last()["same"], Value(true));
 }
 
-TEST(Export, ThatWasCutOrEditedIsNotPlayed) {
+TEST(Export, ThatWasTruncatedOrEditedIsRejected) {
   RunFixture place(SB_PROGRAM);
   place.script(clean_run());
   ASSERT_EQ(place.run_goal("Make the check pass").code, 0);
@@ -388,7 +388,7 @@ TEST(Export, ThatWasCutOrEditedIsNotPlayed) {
   std::string events = place.read("incident/events.jsonl");
   events.replace(events.find("Make the check"), 4, "Turn");
   place.write("incident/events.jsonl", events);
-  EXPECT_THAT(said(played_elsewhere(folder)), HasSubstr("not as it was exported"));
+  EXPECT_THAT(said(played_elsewhere(folder)), HasSubstr("not as exported"));
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// What a run that is driven on compares with what it began with.
+// What a resumed run compares with its start.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -18,7 +18,7 @@ std::string said(const ProgramResult& ended) {
   return ended.output + ended.errors;
 }
 
-// What its state says has changed, in order.
+// The logged changes, in order.
 std::vector<std::string> changed(const RunFixture& place) {
   std::vector<std::string> all;
   const Value shown = place.shown();
@@ -44,8 +44,8 @@ class Resumed : public testing::Test {
   RunFixture place{SB_PROGRAM};
 };
 
-// Also of phases that are over, or are never started: the record says what the run was really made with.
-TEST_F(Resumed, TellsWorkflowsThatAreNotWhatTheyWere) {
+// Also for phases that are over or never start: the log shows what the run really used.
+TEST_F(Resumed, ReportsChangedWorkflows) {
   begin();
   EXPECT_NE(place.shown()["workflows"].string_at("small.fix").value_or(""), "");
   edit(place, "flows/shaping.yaml", "Do hand-off", "Do the whole hand-off");
@@ -53,10 +53,10 @@ TEST_F(Resumed, TellsWorkflowsThatAreNotWhatTheyWere) {
   const ProgramResult on = place.answer_and_resume("merge");
   ASSERT_EQ(on.code, 0) << said(on);
   EXPECT_THAT(changed(place), ElementsAre("small.fix", "small.shaping"));
-  EXPECT_THAT(place.run({"runs", "show", "last"}).output, HasSubstr("changed   small.fix on the way"));
+  EXPECT_THAT(place.run({"runs", "show", "last"}).output, HasSubstr("changed   small.fix during the run"));
 }
 
-TEST_F(Resumed, TellsAChangeOnce) {
+TEST_F(Resumed, ReportsAChangeOnce) {
   begin();
   edit(place, "flows/fix.yaml", "Do mend", "Do really mend");
   ASSERT_EQ(place.resume().code, 1);
@@ -64,16 +64,16 @@ TEST_F(Resumed, TellsAChangeOnce) {
   EXPECT_THAT(changed(place), ElementsAre("small.fix"));
 }
 
-TEST_F(Resumed, TellsSettingsThatAreNotWhatTheyWere) {
+TEST_F(Resumed, ReportsChangedSettings) {
   begin();
   place.configure("fix_rounds: 1");
   const ProgramResult on = place.resume();
   EXPECT_THAT(changed(place), ElementsAre("settings")) << said(on);
-  EXPECT_THAT(place.run({"runs", "show", "last"}).output, HasSubstr("changed   settings on the way"));
+  EXPECT_THAT(place.run({"runs", "show", "last"}).output, HasSubstr("changed   settings during the run"));
 }
 
-// However long a provider is out: whoever started it may go and have lunch.
-TEST(Parked, StaysWithItUntilItIsLeft) {
+// However long a provider is unavailable: the user may go and have lunch.
+TEST(Parked, WaitsUntilInterrupted) {
   RunFixture place(SB_PROGRAM);
   place.script(lines({Line("discovery").error("overloaded", "busy", 16 * 60'000), clean_run()}));
   BackgroundProgram running(place, "Make the check pass");
@@ -81,15 +81,15 @@ TEST(Parked, StaysWithItUntilItIsLeft) {
   running.send(SIGINT);
   const ProgramResult left = running.wait();
   EXPECT_EQ(left.code, 1) << said(left);
-  EXPECT_THAT(left.errors, HasSubstr("it was left off, parked until "));
+  EXPECT_THAT(left.errors, HasSubstr("it was interrupted, parked until "));
   EXPECT_EQ(place.shown()["status"], Value("parked"));
-  // The provider named the time, so nobody asks it sooner.
+  // The provider named the time, so no earlier request is made.
   const ProgramResult on = place.run({"runs", "resume", "last", "--wait", "1s"});
   EXPECT_EQ(on.code, 1) << said(on);
   EXPECT_THAT(on.errors, HasSubstr("it is parked until "));
 }
 
-TEST(Parked, IsLeftAtOnceWhereThereIsNoPatience) {
+TEST(Parked, EndsImmediatelyWithoutPatience) {
   RunFixture place(SB_PROGRAM);
   place.script(lines({Line("discovery").error("overloaded", "busy", 16 * 60'000), clean_run()}));
   const ProgramResult left = place.run_goal("Make the check pass", {"--wait", "15m"});

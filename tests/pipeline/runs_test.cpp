@@ -1,4 +1,4 @@
-// `signalbox runs`: looking at runs, stopping them; and the ways to call `run`.
+// `signalbox runs`: listing, showing and stopping runs; and ways to call `run`.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -22,9 +22,9 @@ std::string said(const ProgramResult& ended) {
   return ended.output + ended.errors;
 }
 
-TEST(Runs, ListAndShowAreGoodToRead) {
+TEST(Runs, ListAndShowAreReadable) {
   RunFixture place(SB_PROGRAM);
-  EXPECT_THAT(place.run({"runs", "list"}).output, HasSubstr("No run yet"));
+  EXPECT_THAT(place.run({"runs", "list"}).output, HasSubstr("There are no runs yet"));
   place.script(lines({discovered(), shaped(), coded(), reviewed("minor", {finding("minor", "No\x1b[2J title.")}),
                       fixed(), reviewed()}));
   ASSERT_EQ(place.run_goal("Make the check pass").code, 0);
@@ -39,7 +39,7 @@ TEST(Runs, ListAndShowAreGoodToRead) {
   EXPECT_EQ(place.run({"runs", "show", "r-nothing"}).code, 2);
 }
 
-TEST(Runs, LinesWithoutATerminalAndJsonForPrograms) {
+TEST(Runs, PrintLinesWithoutATerminalAndJsonForPrograms) {
   RunFixture place(SB_PROGRAM);
   place.script(clean_run());
   const ProgramResult ended = place.run({"run", "Make the check pass"});
@@ -53,7 +53,7 @@ TEST(Runs, LinesWithoutATerminalAndJsonForPrograms) {
   EXPECT_EQ(json.last()["outcome"], Value("merged"));
 }
 
-TEST(Runs, SayWhereThereIsNoSandbox) {
+TEST(Runs, ReportAMissingSandbox) {
   RunFixture place(SB_PROGRAM);
   place.script(clean_run());
   std::filesystem::create_directories(place.root() + "/bin");
@@ -71,7 +71,7 @@ TEST(Runs, SayWhereThereIsNoSandbox) {
   EXPECT_EQ(place.events("opened").at(0)["payload"]["sandbox"], Value("none: bubblewrap is not installed"));
 }
 
-// One at a time drives a run.
+// Only one process at a time drives a run.
 TEST(Runs, AreDrivenByOneProcess) {
   RunFixture place(SB_PROGRAM);
   place.script(lines(
@@ -87,7 +87,7 @@ TEST(Runs, AreDrivenByOneProcess) {
   EXPECT_THAT(said(second), HasSubstr("another process"));
 }
 
-TEST(Runs, StoppedOnesKeepWhatTheyHaveNotDelivered) {
+TEST(Runs, KeepUndeliveredWorkWhenStopped) {
   RunFixture place(SB_PROGRAM);
   place.configure("merge: ask");
   place.script(lines({discovered(), shaped(), coded(), std::string(Line("review").error("auth", "no").repeat())}));
@@ -99,26 +99,26 @@ TEST(Runs, StoppedOnesKeepWhatTheyHaveNotDelivered) {
   EXPECT_EQ(stopped.code, 0) << said(stopped);
   EXPECT_EQ(place.shown()["outcome"], Value("stopped"));
   EXPECT_EQ(place.shown()["reason"], Value("enough"));
-  EXPECT_THAT(place.open_decisions(), IsEmpty());  // nobody is asked about it any more
+  EXPECT_THAT(place.open_decisions(), IsEmpty());  // its questions are closed
   EXPECT_TRUE(std::filesystem::exists(tree[0] + "/answer.txt"));
-  EXPECT_EQ(place.resume().code, 1);  // over is over
+  EXPECT_EQ(place.resume().code, 1);  // a finished run stays finished
   EXPECT_EQ(place.run({"runs", "stop", "last"}).code, 0);
 }
 
-TEST(Runs, SayWhatCanBeAnsweredAndWhereWorkIsLeft) {
+TEST(Runs, ShowPossibleAnswersAndWhereWorkIsLeft) {
   RunFixture place(SB_PROGRAM);
   place.configure("merge: ask");
   place.script(clean_run());
   const ProgramResult asked = place.run_goal("Make the check pass");
   ASSERT_EQ(asked.code, 1) << said(asked);
-  EXPECT_THAT(asked.errors, HasSubstr(" 1|2|3\n  1 Merge it\n  2 Fix once more\n  3 Leave the request open\nGo on"));
+  EXPECT_THAT(asked.errors, HasSubstr(" 1|2|3\n  1 Merge it\n  2 Fix once more\n  3 Leave the request open\nResume"));
   ASSERT_EQ(place.answer(place.open_decisions().at(0).string_at("decision").value_or(""), "merge").code, 0);
   const auto trees = place.work_trees();
   ASSERT_THAT(trees, SizeIs(1));
   std::ofstream(trees[0] + "/mine.txt") << "not delivered\n";
   const ProgramResult merged = place.run({"runs", "resume", "last"});
   EXPECT_EQ(merged.code, 0) << said(merged);
-  EXPECT_THAT(merged.output, HasSubstr("What was not delivered is still in " + trees[0]));
+  EXPECT_THAT(merged.output, HasSubstr("Undelivered work is in " + trees[0]));
 
   RunFixture other(SB_PROGRAM);
   other.script(lines({discovered(), shaped(), std::string(Line("coding").error("auth", "no").repeat())}));
@@ -128,7 +128,7 @@ TEST(Runs, SayWhatCanBeAnsweredAndWhereWorkIsLeft) {
   const ProgramResult stopped = other.run({"runs", "resume", "last"});
   EXPECT_THAT(stopped.output, HasSubstr("stopped"));
   EXPECT_THAT(other.work_trees(), IsEmpty());
-  EXPECT_THAT(said(stopped), Not(HasSubstr("still in")));
+  EXPECT_THAT(said(stopped), Not(HasSubstr("Undelivered work")));
 }
 
 TEST(Runs, WaitForWhatTheirTicketDependsOn) {
@@ -168,7 +168,7 @@ struct Use {
   const char* says;
 };
 class WrongUse : public testing::TestWithParam<Use> {};
-TEST_P(WrongUse, IsToldAndNothingIsStarted) {
+TEST_P(WrongUse, IsReportedAndNothingIsStarted) {
   RunFixture place(SB_PROGRAM);
   place.script(clean_run());
   const ProgramResult ended = place.run(GetParam().words);
@@ -177,8 +177,7 @@ TEST_P(WrongUse, IsToldAndNothingIsStarted) {
   EXPECT_THAT(place.run({"runs", "list", "--json"}).output, HasSubstr("[]"));
 }
 INSTANTIATE_TEST_SUITE_P(All, WrongUse,
-                         testing::Values(Use{{"run"}, "neither a goal nor a ticket"},
-                                         Use{{"run", "  "}, "says nothing"},
+                         testing::Values(Use{{"run"}, "a goal or a ticket is required"}, Use{{"run", "  "}, "is empty"},
                                          Use{{"run", "x", "--mode", "full"}, "no mode"},
                                          Use{{"run", "x", "--wait", "soon"}, "soon"},
                                          Use{{"run", "x", "--ticket", "nowhere.md"}, "nowhere.md"},

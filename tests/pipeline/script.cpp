@@ -96,7 +96,7 @@ Value interpretation(const std::string& text) {
                         {"taskType", "targeted_fix"},
                         {"interpretation", text},
                         {"rivalInterpretations", Value::array()},
-                        {"unresolvedAssumptions", Value::array({"Nobody reads the file by its length."})},
+                        {"unresolvedAssumptions", Value::array({"No program depends on the length of the file."})},
                         {"codebaseBeliefs", Value::array()},
                         {"ambiguityLevel", "clear"},
                         {"confidenceBreakdown", Value::object({{"tier0Injected", false},

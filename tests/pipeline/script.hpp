@@ -1,4 +1,4 @@
-// Lines of a scripted model, put together for the small workflows of place.hpp. Pure.
+// Lines of a scripted model for the small workflows of place.hpp. Pure.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace sb::pipeline_tests {
 
-// One reply. `workflow` is a phase's name (`coding`), or a whole id with a dot.
+// One reply. `workflow` is a phase's name (`coding`), or a full id with a dot.
 class Line {
  public:
   explicit Line(const std::string& workflow);
@@ -33,7 +33,7 @@ class Line {
 
 std::string lines(const std::vector<std::string>& all);
 
-// Artifacts of the contracts, with what tests vary.
+// Artifacts of the contracts, with parameters for what tests vary.
 Value interpretation(const std::string& text = "The answer file must say right.");
 Value discovery_handoff(const std::string& direction = "Write the answer file.");
 struct Shape {
@@ -48,13 +48,13 @@ Value verdict(const std::string& word, Value::Array findings = {});
 std::string long_notes(
     const std::string& words = "Read what there is and wrote what was asked for, then looked at it.");
 
-// The lines of whole phases, as they go well.
+// The lines of successful phases.
 std::string discovered();
 std::string shaped(const Shape& shape = {});
 std::string designed();
 std::string coded(const std::string& text = "right\n", const std::string& file = "answer.txt");
 std::string reviewed(const std::string& word = "clean", Value::Array findings = {});
-// Rewrites the answer; the file was there before, so it is read first.
+// Rewrites the answer; the file exists, so it is read first.
 std::string fixed(const std::string& text = "right\nand tidy\n", const std::string& file = "answer.txt");
 std::string audited();
 // A whole FULL run that ends merged.

@@ -9,7 +9,7 @@ std::string head(const std::string& id, const std::string& more = {}) {
   return fmt::format("id: {}\nname: {}\ndescription: A phase in little.\nversion: 1.0.0\n{}steps:\n", id, id, more);
 }
 
-// Its prompt tells which step of which workflow it is, for models that are told nothing else.
+// The prompt names the step and the workflow, for models that get nothing else.
 std::string step(const std::string& flow, const std::string& id, const std::string& contract = {}) {
   std::string text = fmt::format("  - id: {1}\n    title: {1}\n    prompt: \"Do {1} of {0} now.\"\n", flow, id);
   if (!contract.empty()) text += fmt::format("    outputContract: {{contractRef: {}}}\n", contract);

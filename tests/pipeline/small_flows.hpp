@@ -1,5 +1,5 @@
-// Workflows of a step or two for each phase, with the contracts of the real ones: `small.PHASE` asks for its artifact,
-// `loose.PHASE` does not, and `silent.shaping` does without notes, too.
+// Workflows of one or two steps for each phase, with the contracts of the real ones: `small.PHASE` requires its
+// artifact, `loose.PHASE` does not, and `silent.shaping` does not require notes either.
 #pragma once
 
 #include <string>

@@ -1,7 +1,7 @@
-// A program under way in a process of its own, while a test looks at what it does, talks to it or ends it; and lines
-// for an agent that waits until it is let go on.
+// A program running in the background, while a test observes, controls or kills it; and script lines for an agent that
+// waits until it is released.
 //
-// Threads: from one.
+// Not thread-safe.
 #pragma once
 
 #include <functional>
@@ -18,7 +18,7 @@ class BackgroundProgram {
   BackgroundProgram(const RunFixture& place, std::vector<std::string> arguments);
   // `signalbox run GOAL --json …`
   BackgroundProgram(const RunFixture& place, const std::string& goal);
-  ~BackgroundProgram();  // killed, when it is not over
+  ~BackgroundProgram();  // killed if still running
   BackgroundProgram(const BackgroundProgram&) = delete;
   BackgroundProgram& operator=(const BackgroundProgram&) = delete;
 
@@ -33,7 +33,7 @@ class BackgroundProgram {
   std::thread thread_;
 };
 
-// Whether it came to hold within two minutes.
+// Whether the condition became true within two minutes.
 bool becomes_true(const std::function<bool()>& holds);
 
 // A coding phase whose agent waits in a command until release_agent().

@@ -1,7 +1,7 @@
 // scenario_runner [--programs DIR] [--filter TEXT] [--list-requirements] FILE...
 //
-// Runs the scenarios of the files, two at a time; scenario.hpp says what a file looks like. ProcessResult 0 when all
-// passed, 1 when one failed, 2 when a file is wrong or nothing was left to run.
+// Runs the scenarios of the files, two at a time; scenario.hpp describes the format. Exit codes: 0 all passed, 1 one
+// failed, 2 a file is invalid or no scenario matches.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -93,7 +93,7 @@ int main(int argc, char** argv) {
   std::vector<std::string> files;
   app.add_option("--programs", programs, "Folder with signalbox and signalbox-hook");
   app.add_option("--filter", filter, "Only scenarios with this text in their name or requirement ids");
-  app.add_flag("--list-requirements", only_list, "Print which scenario shows which requirement, run nothing");
+  app.add_flag("--list-requirements", only_list, "Print which scenario covers which requirement; run nothing");
   app.add_option("files", files, "Scenario files")->required();
   try {
     app.parse(argc, argv);
@@ -109,7 +109,7 @@ int main(int argc, char** argv) {
     return named.scenario.name.find(filter) == std::string::npos && std::ranges::find(ids, filter) == ids.end();
   });
   if (all.empty()) {
-    fmt::print(stderr, "no scenario to run\n");
+    fmt::print(stderr, "no scenario matches\n");
     return 2;
   }
   if (only_list) {

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::size_t kShownBytes = 4000;
 
-// Control characters and bytes that are not UTF-8 made visible, and only the beginning of what is long.
+// Escapes control characters and bytes that are not UTF-8, and truncates long texts.
 std::string shown(std::string_view text) {
   std::string visible;
   const bool is_text = is_utf8(text);
@@ -23,7 +23,7 @@ std::string shown(std::string_view text) {
       visible += c;
     }
   }
-  if (text.size() > kShownBytes) visible += fmt::format("… ({} bytes in all)", text.size());
+  if (text.size() > kShownBytes) visible += fmt::format("… ({} bytes in total)", text.size());
   return visible;
 }
 
@@ -38,12 +38,12 @@ std::vector<std::string_view> lines_of(std::string_view text) {
 }
 
 std::string show_line(char mark, std::string_view line) {
-  const bool is_whole = line.ends_with('\n');
-  if (is_whole) line.remove_suffix(1);
-  return fmt::format("    {} {}{}\n", mark, shown(line), is_whole ? "" : " (no line feed)");
+  const bool has_line_feed = line.ends_with('\n');
+  if (has_line_feed) line.remove_suffix(1);
+  return fmt::format("    {} {}{}\n", mark, shown(line), has_line_feed ? "" : " (no line feed)");
 }
 
-// The lines that differ, with one line around them.
+// The lines that differ, with one line of context.
 std::string difference(std::string_view expected, std::string_view actual) {
   const auto wanted = lines_of(expected);
   const auto found = lines_of(actual);
@@ -60,7 +60,7 @@ std::string difference(std::string_view expected, std::string_view actual) {
   return text.substr(0, 2 * kShownBytes);
 }
 
-// Where `actual` has not what `expected` names; empty when it has all.
+// Where `actual` lacks what `expected` names; empty if it has everything.
 std::string json_mismatch(const Value& expected, const Value& actual, const std::string& pointer) {
   const auto differs = [&] {
     return fmt::format("    at \"{}\"\n    - {}\n    + {}\n", pointer, shown(to_json(expected)),
@@ -89,7 +89,7 @@ std::string json_mismatch(const Value& expected, const Value& actual, const std:
 
 std::string pattern_mismatch(const std::string& pattern, const std::string& actual, const std::string& what) {
   const auto compiled = Pattern::compile(pattern, Pattern::kMultiLine);
-  if (!compiled) return fmt::format("  {}: the pattern is wrong: {}\n", what, compiled.error().to_string());
+  if (!compiled) return fmt::format("  {}: invalid pattern: {}\n", what, compiled.error().to_string());
   if (!is_utf8(actual)) return fmt::format("  {}: not UTF-8:\n    + {}\n", what, shown(actual));
   const auto matches = compiled->matches(actual);
   if (!matches) return fmt::format("  {}: {}\n", what, matches.error().to_string());
@@ -105,11 +105,11 @@ std::string mismatch(const StreamExpectation& expected, const std::string& actua
   }
   for (const std::string& part : expected.contains) {
     if (actual.find(part) != std::string::npos) continue;
-    text += fmt::format("  {}: has no \"{}\" in\n    + {}\n", what, shown(part), shown(actual));
+    text += fmt::format("  {}: \"{}\" is missing in\n    + {}\n", what, shown(part), shown(actual));
   }
   for (const std::string& part : expected.lacks) {
     if (actual.find(part) == std::string::npos) continue;
-    text += fmt::format("  {}: has \"{}\" in\n    + {}\n", what, shown(part), shown(actual));
+    text += fmt::format("  {}: unexpected \"{}\" in\n    + {}\n", what, shown(part), shown(actual));
   }
   if (expected.pattern) text += pattern_mismatch(*expected.pattern, actual, what);
   if (expected.json) {

@@ -25,7 +25,7 @@ std::optional<std::string> decode_base64(std::string text) {
   return std::move(*bytes);
 }
 
-// Bytes as text, {base64} or {repeat, times}. Numbers are taken as they are written, for the sake of `--cap, 4`.
+// Bytes as text, {base64} or {repeat, times}. Numbers are read as text, so that `--cap, 4` works.
 std::string read_bytes(const Reader& reader) {
   if (reader.value().is_integer()) return std::to_string(reader.value().as_integer());
   if (!reader.value().is_object()) return reader.string(kTextBytes).value_or("");
@@ -33,7 +33,7 @@ std::string read_bytes(const Reader& reader) {
   std::string bytes;
   if (const auto text = fields.string("base64", Need::kOptional, kTextBytes)) {
     const auto decoded = decode_base64(*text);
-    if (!decoded) reader.fault("this is not base64", "Check it with base64 -d");
+    if (!decoded) reader.fault("not base64", "Check it with base64 -d");
     bytes = decoded.value_or("");
   } else if (const auto piece = fields.string("repeat", Need::kRequired)) {
     const auto most = kRepeatBytes / std::max<std::int64_t>(1, static_cast<std::int64_t>(piece->size()));
@@ -53,7 +53,7 @@ std::vector<std::string> read_texts(const std::optional<Reader>& reader) {
   return texts;
 }
 
-// What may be expected of one stream; literals, since Fields keeps views of the names it was asked for.
+// The keys of one stream's expectations; literals, because Fields keeps views of the names.
 struct StreamFields {
   std::string_view exact, empty, contains, lacks, matches, json;
 };
@@ -89,7 +89,7 @@ FileExpectation read_file_expectation(const std::string& path, const Reader& rea
   return expected;
 }
 
-// Every member of an object as a reader of its own.
+// A reader for every member of an object.
 std::vector<std::pair<std::string, Reader>> members_of(const std::optional<Reader>& reader) {
   std::vector<std::pair<std::string, Reader>> members;
   if (!reader || !reader->value().is_object()) {
@@ -108,7 +108,7 @@ Step read_step(const Reader& reader) {
   const auto run = fields.get("run", Need::kRequired);
   if (run) step.argv = read_texts(run);
   if (run && (step.argv.empty() || std::ranges::find(kPrograms, step.argv.front()) == kPrograms.end())) {
-    run->fault("the program is not one a scenario may run", fmt::format("Use one of {}", fmt::join(kPrograms, ", ")));
+    run->fault("a scenario may not run this program", fmt::format("Use one of {}", fmt::join(kPrograms, ", ")));
   }
   if (const auto input = fields.get("stdin")) step.input = read_bytes(*input);
   step.exit = static_cast<int>(fields.integer("exit", 0, 255).value_or(0));
@@ -136,7 +136,7 @@ Scenario read_scenario(const Reader& reader) {
   for (const auto& [path, file] : members_of(fields.get("files"))) scenario.files.emplace_back(path, read_bytes(file));
   for (const auto& [name, value] : members_of(fields.get("env"))) scenario.environment[name] = read_bytes(value);
   for (const Reader& step : fields.items("steps", Need::kRequired)) scenario.steps.push_back(read_step(step));
-  if (scenario.steps.empty()) reader.fault("a scenario without steps shows nothing", "Add steps:");
+  if (scenario.steps.empty()) reader.fault("a scenario needs at least one step", "Add steps:");
   fields.finish();
   return scenario;
 }

@@ -17,7 +17,7 @@ namespace fs = std::filesystem;
 constexpr std::int64_t kStepMs = 60'000;
 constexpr std::size_t kOutputBytes = 64u << 20;
 
-// The folder of one scenario: bin/ (the programs by their names), home/, work/ (where steps run).
+// The folder of one scenario: bin/ (links to the programs), home/, work/ (where steps run).
 class Place {
  public:
   Place() {
@@ -26,7 +26,7 @@ class Place {
   }
   ~Place() {
     std::error_code ignored;
-    // A scenario may have taken its own rights away.
+    // A scenario may have removed its own permissions.
     for (auto entry = fs::recursive_directory_iterator(root_, fs::directory_options::skip_permission_denied, ignored);
          entry != fs::recursive_directory_iterator(); entry.increment(ignored)) {
       if (entry->is_directory(ignored) && !entry->is_symlink(ignored)) {
@@ -67,7 +67,7 @@ void prepare(const Place& place, const Scenario& scenario, const fs::path& progr
 
 using Names = std::map<std::string, std::string>;
 
-// Unknown names stay as they are: a shell may know them.
+// Unknown names are kept: they may be shell variables.
 std::string replace_names(const std::string& text, const Names& names) {
   std::string replaced;
   std::size_t at = 0;
@@ -110,7 +110,7 @@ std::map<std::string, std::string> environment_of(const Place& place, const Scen
                                                     {"HOME", place.home().string()},
                                                     {"SIGNALBOX_HOME", (place.home() / ".sb").string()},
                                                     {"LC_ALL", "C.UTF-8"}};
-  // What tells a sanitizer how to report must reach the programs.
+  // Pass the sanitizers' options on to the programs.
   const Environment ours = Environment::of_process();
   for (const auto& [name, value] : ours.all()) {
     if (name.ends_with("SAN_OPTIONS") || name == "ASAN_SYMBOLIZER_PATH") environment[name] = value;
@@ -135,7 +135,7 @@ const Value* at_pointer(const Value& root, std::string_view pointer) {
   return value;
 }
 
-// `/a#/b`: what stands at /b of the JSON in the text at /a.
+// `/a#/b`: the value at /b of the JSON in the text at /a.
 std::optional<Value> picked(std::string_view json, std::string_view path) {
   const auto root = parse_json(json);
   const std::size_t inner = path.find('#');
@@ -153,7 +153,7 @@ std::string save(const Step& step, const std::string& output, Names& names) {
       continue;
     }
     const std::optional<Value> value = picked(output, pointer);
-    if (!value) return fmt::format("  stdout: has nothing at \"{}\" to save as {}\n", pointer, name);
+    if (!value) return fmt::format("  stdout: nothing at \"{}\" to save as {}\n", pointer, name);
     names[name] = value->is_string() ? value->as_string() : to_json(*value);
   }
   return {};
@@ -162,7 +162,7 @@ std::string save(const Step& step, const std::string& output, Names& names) {
 std::string check_file(const FileExpectation& expected, const Place& place, const Names& names) {
   const fs::path path = place.resolve(replace_names(expected.path, names));
   const bool is_there = fs::exists(fs::symlink_status(path));
-  if (expected.is_absent) return is_there ? fmt::format("  {}: is there, and should not be\n", expected.path) : "";
+  if (expected.is_absent) return is_there ? fmt::format("  {}: exists, but should not\n", expected.path) : "";
   const auto bytes = SystemFiles().read(path.string(), kOutputBytes);
   if (!bytes) return fmt::format("  {}: {}\n", expected.path, bytes.error().to_string());
   return mismatch(replace_names(expected.content, names), *bytes, expected.path);
@@ -197,7 +197,7 @@ std::string run_step(const Step& step, const Scenario& scenario, const Place& pl
 
 std::optional<std::string> run_scenario(const Scenario& scenario, const std::string& programs) {
   const Place place;
-  if (!place.is_made()) return "  cannot make a temporary folder\n";
+  if (!place.is_made()) return "  cannot create a temporary folder\n";
   try {
     prepare(place, scenario, fs::absolute(programs));
   } catch (const fs::filesystem_error& error) {

@@ -1,5 +1,5 @@
-// docs/schema/declaration.schema.json and the program's own reading agree: what the schema refuses the program refuses,
-// and the program refuses no structure that the schema allows. (Rules on words and relations are the program's alone.)
+// docs/schema/declaration.schema.json and the program agree: the program rejects what the schema rejects, and rejects
+// no structure that the schema allows. (Only the program checks words and relations.)
 #include <gtest/gtest.h>
 
 #include <boost/json.hpp>
@@ -8,8 +8,8 @@
 #include <valijson/schema_parser.hpp>
 #include <valijson/validator.hpp>
 
-#include "base/fakes.hpp"
 #include "base/files.hpp"
+#include "base/testing/fakes.hpp"
 #include "decision/declaration/declaration.hpp"
 
 namespace sb::decision {
@@ -54,7 +54,7 @@ const char* const kExamples[] = {
        {"key":"A","label":"One","eli10":"one","recommend":{"choice":"include","reason":"r"},"requires":["B"]},
        {"key":"B","label":"Two","eli10":"two","recommend":{"choice":"cut","reason":"r"},"shipped":false}]})"};
 
-// Every value of a tree, by the path of indices that leads to it.
+// Every value of a tree, with its path of indices.
 void collect(Value& value, std::vector<Value*>& into) {
   into.push_back(&value);
   if (value.is_array()) {
@@ -64,7 +64,7 @@ void collect(Value& value, std::vector<Value*>& into) {
   }
 }
 
-// One random small change of structure: a member removed, added or misspelt, or a value of another kind.
+// One random small change of structure: a member removed, added or misspelled, or a value of another kind.
 void mutate(Value& root, FakeRandom& random) {
   std::vector<Value*> all;
   collect(root, all);
@@ -85,7 +85,7 @@ void mutate(Value& root, FakeRandom& random) {
   }
 }
 
-TEST_F(DeclarationSchema, BothTakeTheExamples) {
+TEST_F(DeclarationSchema, BothAcceptTheExamples) {
   for (const char* example : kExamples) {
     EXPECT_TRUE(schema_allows(example)) << example;
     const auto found = faults(example);
@@ -93,7 +93,7 @@ TEST_F(DeclarationSchema, BothTakeTheExamples) {
   }
 }
 
-TEST_F(DeclarationSchema, WhatTheSchemaRefusesTheProgramRefuses) {
+TEST_F(DeclarationSchema, TheProgramRejectsWhatTheSchemaRejects) {
   constexpr std::uint64_t kSeed = 20261115;
   FakeRandom random(kSeed);
   int refused = 0;
@@ -108,7 +108,7 @@ TEST_F(DeclarationSchema, WhatTheSchemaRefusesTheProgramRefuses) {
   EXPECT_GT(refused, 1'000);
 }
 
-TEST_F(DeclarationSchema, WhatTheProgramRefusesForItsStructureTheSchemaRefuses) {
+TEST_F(DeclarationSchema, TheSchemaRejectsStructuresThatTheProgramRejects) {
   constexpr std::uint64_t kSeed = 20261116;
   FakeRandom random(kSeed);
   for (int round = 0; round < 4'000; ++round) {

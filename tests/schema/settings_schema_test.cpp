@@ -1,14 +1,14 @@
-// docs/schema/signalbox.schema.json and the program's own reading agree: what the schema refuses the program refuses,
-// and what the program refuses for its shape the schema refuses. What takes more than one place of the file to see
-// (names of models, branches, paths) is the program's alone.
+// docs/schema/signalbox.schema.json and the program agree: the program rejects what the schema rejects, and the schema
+// rejects structures that the program rejects. Only the program checks what depends on several parts of the file (names
+// of models, branches, paths).
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <array>
 
-#include "base/fakes.hpp"
 #include "base/files.hpp"
+#include "base/testing/fakes.hpp"
 #include "inbox/config.hpp"
 #include "pipeline/settings/run_settings.hpp"
 #include "workflow/schema/json_schema.hpp"
@@ -53,7 +53,7 @@ void collect(Value& value, std::vector<Value*>& into) {
   }
 }
 
-// One small change: a member removed, added, misspelt or moved in from elsewhere, or a value made another.
+// One small change: a member removed, added, misspelled or copied from elsewhere, or a value replaced.
 void mutate(Value& root, FakeRandom& random) {
   std::vector<Value*> all;
   collect(root, all);
@@ -98,7 +98,7 @@ class SettingsSchema : public testing::Test {
       load_document(SystemFiles(), SB_SOURCE_DIR "/docs/schema/signalbox.schema.json")->root);
 };
 
-TEST_F(SettingsSchema, BothTakeTheExamples) {
+TEST_F(SettingsSchema, BothAcceptTheExamples) {
   for (const char* const example : kExamples) {
     const Value value = document(example).root;
     const auto violations = schema_.check(value);
@@ -119,7 +119,7 @@ TEST_F(SettingsSchema, HasExactlyTheKnownRootKeys) {
   EXPECT_EQ(published, known);
 }
 
-TEST_F(SettingsSchema, TheSameVerdictOnThousandsOfSmallMutations) {
+TEST_F(SettingsSchema, BothAgreeOnThousandsOfSmallMutations) {
   constexpr std::uint64_t kSeed = 20261115;
   FakeRandom random(kSeed);
   int refused = 0;
@@ -132,13 +132,13 @@ TEST_F(SettingsSchema, TheSameVerdictOnThousandsOfSmallMutations) {
     const std::string where = fmt::format("seed {} round {}: {}", kSeed, round, to_json(tree));
     refused += violations.empty() ? 0 : 1;
     if (!violations.empty()) {
-      ASSERT_FALSE(found.empty()) << where << "\nonly the schema refuses it: " << violations[0].pointer << " "
+      ASSERT_FALSE(found.empty()) << where << "\nonly the schema rejects it: " << violations[0].pointer << " "
                                   << violations[0].message;
       continue;
     }
     for (const Error& fault : found) {
       ASSERT_EQ(std::ranges::find(kShapeRules, fault.rule), kShapeRules.end())
-          << where << "\nthe schema lets it through: " << fault.to_string();
+          << where << "\nthe schema accepts it: " << fault.to_string();
     }
   }
   EXPECT_GT(refused, 600);

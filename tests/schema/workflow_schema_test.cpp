@@ -1,6 +1,6 @@
-// docs/schema/workflow.schema.json and the program's own reading agree: what the schema refuses the program refuses,
-// and what the program refuses for its shape the schema refuses. What takes more than one place of the file to see
-// (ids, references, reach) is the program's alone.
+// docs/schema/workflow.schema.json and the program agree: the program rejects what the schema rejects, and the schema
+// rejects structures that the program rejects. Only the program checks what depends on several parts of the file (ids,
+// references, reachability).
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -9,8 +9,8 @@
 #include <cstdlib>
 #include <filesystem>
 
-#include "base/fakes.hpp"
 #include "base/files.hpp"
+#include "base/testing/fakes.hpp"
 #include "workflow/data.hpp"
 #include "workflow/definition/definition.hpp"
 #include "workflow/schema/json_schema.hpp"
@@ -18,7 +18,7 @@
 namespace sb::workflow {
 namespace {
 
-// Faults of the shape, which a schema can tell too. The others need the whole file, or an engine for patterns.
+// Faults of structure, which a schema can find too. The others need the whole file, or a pattern engine.
 constexpr std::array<std::string_view, 19> kShapeRules = {"unknown_key",
                                                           "missing_key",
                                                           "wrong_kind",
@@ -56,17 +56,17 @@ class WorkflowSchema : public testing::Test {
     return read ? Faults{} : read.error();
   }
 
-  // Neither may refuse what the other takes, as far as the shape goes. `is_allowed` is what the schema says.
+  // As to structure, neither may reject what the other accepts. `is_allowed` is the schema's verdict.
   void expect_same(const Value& value, bool is_allowed, const std::string& where) const {
     const Faults found = faults(value);
     if (!is_allowed) {
-      EXPECT_FALSE(found.empty()) << where << ": only the schema refuses it: " << schema_.check(value)[0].pointer << " "
+      EXPECT_FALSE(found.empty()) << where << ": only the schema rejects it: " << schema_.check(value)[0].pointer << " "
                                   << schema_.check(value)[0].message << "\n"
                                   << to_json(value);
       return;
     }
     for (const Error& fault : found)
-      EXPECT_FALSE(is_of_shape(fault)) << where << ": the schema lets it through: " << fault.to_string();
+      EXPECT_FALSE(is_of_shape(fault)) << where << ": the schema accepts it: " << fault.to_string();
   }
 
   JsonSchema schema_;
@@ -102,7 +102,7 @@ void collect(Value& value, std::vector<Value*>& into) {
   }
 }
 
-// One small change: a member removed, added, misspelt or moved in from elsewhere, or a value made another.
+// One small change: a member removed, added, misspelled or copied from elsewhere, or a value replaced.
 void mutate(Value& root, FakeRandom& random) {
   std::vector<Value*> all;
   collect(root, all);
@@ -135,7 +135,7 @@ void mutate(Value& root, FakeRandom& random) {
   }
 }
 
-TEST_F(WorkflowSchema, BothTakeAllSamples) {
+TEST_F(WorkflowSchema, BothAcceptAllSamples) {
   for (const Value& sample : samples()) {
     const auto violations = schema_.check(sample);
     EXPECT_TRUE(violations.empty()) << to_json(sample["id"]) << violations[0].pointer << " " << violations[0].message;
@@ -144,7 +144,7 @@ TEST_F(WorkflowSchema, BothTakeAllSamples) {
   }
 }
 
-TEST_F(WorkflowSchema, TheSameVerdictOnThousandsOfSmallMutations) {
+TEST_F(WorkflowSchema, BothAgreeOnThousandsOfSmallMutations) {
   constexpr std::uint64_t kSeed = 20261115;
   FakeRandom random(kSeed);
   const std::vector<Value> all = samples();

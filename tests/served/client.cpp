@@ -113,7 +113,7 @@ bool Client::read_head(std::string& head) {
   return true;
 }
 
-// False at the last one, and when the connection ends before it.
+// False at the last chunk, and if the connection ends before it.
 bool Client::read_chunk(std::string& into) {
   std::size_t line = 0;
   while ((line = got_.find("\r\n")) == std::string::npos) {

@@ -54,7 +54,7 @@ pid_t start(const std::string& program, const std::string& folder, std::vector<s
   return process;
 }
 
-// What comes until the end, or until the first line feed when `is_line`; at most a minute of silence.
+// Reads to the end, or to the first line feed if `is_line`; gives up after a minute without data.
 std::string read_pipe(int end, bool is_line) {
   std::string text;
   char buffer[4096];

@@ -19,7 +19,7 @@ std::string token_for(const Folder& folder, const std::string& name) {
   return token;
 }
 
-TEST(Serve, AnswersUntilItIsTold) {
+TEST(Serve, AnswersUntilItIsStopped) {
   const Folder folder;
   Server server(SB_PROGRAM, folder.path());
   ASSERT_NE(server.port(), 0);
@@ -36,7 +36,7 @@ TEST(Serve, AnswersUntilItIsTold) {
   EXPECT_EQ(server.wait(), 0);
 }
 
-TEST(Serve, TakesSessionsUpAgainAfterARestart) {
+TEST(Serve, ResumesSessionsAfterARestart) {
   const Folder folder;
   auto server = std::make_unique<Server>(SB_PROGRAM, folder.path());
   const int port = server->port();
@@ -52,20 +52,20 @@ TEST(Serve, TakesSessionsUpAgainAfterARestart) {
   EXPECT_TRUE(answer.message()["result"].is_object()) << answer.body;
 }
 
-TEST(Serve, DoesNotListenBeyondLoopbackWithoutTokens) {
+TEST(Serve, DoesNotListenOutsideLoopbackWithoutTokens) {
   const Folder folder;
   const ProgramResult ended = run_program(SB_PROGRAM, folder.path(), {"serve", "--bind", "0.0.0.0", "--port", "0"});
   EXPECT_NE(ended.code, 0);
   EXPECT_THAT(ended.errors, HasSubstr("signalbox serve token"));
 }
 
-TEST(Serve, KnowsLocalhostByName) {
+TEST(Serve, AcceptsLocalhostAsAddress) {
   const Folder folder;
   Server server(SB_PROGRAM, folder.path(), {"--bind", "localhost"});
   EXPECT_TRUE(Session(server.port()).is_open());
 }
 
-TEST(Serve, LetsInWhoHasAToken) {
+TEST(Serve, AcceptsOnlyClientsWithAToken) {
   const Folder folder;
   const std::string ada = token_for(folder, "ada"), bob = token_for(folder, "bob");
   Server server(SB_PROGRAM, folder.path(), {"--bind", "0.0.0.0"});
@@ -79,7 +79,7 @@ TEST(Serve, LetsInWhoHasAToken) {
   EXPECT_TRUE(Session(server.port(), bob).is_open());
 }
 
-TEST(Serve, TakesATokenFileThatOnlyItsOwnerCanRead) {
+TEST(Serve, AcceptsATokenFileThatOnlyItsOwnerCanRead) {
   const Folder folder;
   const std::string path = folder.path() + "/tokens";
   std::ofstream(path) << "ada 0123456789abcdef\n";
@@ -92,7 +92,7 @@ TEST(Serve, TakesATokenFileThatOnlyItsOwnerCanRead) {
   EXPECT_TRUE(Session(server.port(), "0123456789abcdef").is_open());
 }
 
-TEST(Serve, TakesHookEventsFromWhoHasAToken) {
+TEST(Serve, AcceptsHookEventsOnlyWithAToken) {
   const Folder folder;
   Server server(SB_PROGRAM, folder.path());
   Client client(server.port());
@@ -105,12 +105,12 @@ TEST(Serve, TakesHookEventsFromWhoHasAToken) {
   const Answer answer = client.ask("POST", "/hook", headers, event);
   EXPECT_EQ(answer.status, 200);
   EXPECT_EQ(answer.body, "");
-  EXPECT_EQ(client.ask("POST", "/hook", headers, "{").status, 200) << "a host must not notice";
+  EXPECT_EQ(client.ask("POST", "/hook", headers, "{").status, 200) << "the host must not notice";
   EXPECT_EQ(client.ask("GET", "/hook", headers).status, 405);
   EXPECT_EQ(client.ask("POST", "/other", headers, event).status, 404);
 }
 
-TEST(Serve, SaysWhenItsPortIsTaken) {
+TEST(Serve, ReportsAPortThatIsInUse) {
   const Folder folder;
   Server server(SB_PROGRAM, folder.path());
   const ProgramResult second =

@@ -1,4 +1,4 @@
-// `signalbox serve` as its users have it: a process of its own with a home of its own, and a client that blocks.
+// `signalbox serve` as a separate process with its own home, and a blocking client.
 #pragma once
 
 #include <sys/types.h>
@@ -13,7 +13,7 @@
 
 namespace sb::server_tests {
 
-// A folder that goes with everything in it.
+// A temporary folder, removed with everything in it.
 class Folder {
  public:
   Folder();
@@ -26,14 +26,14 @@ class Folder {
 };
 
 struct ProgramResult {
-  int code = -1;  // 128 + signal when ended by one
+  int code = -1;  // 128 + signal if ended by one
   std::string output, errors;
 };
 
-// With the folder as home and current folder. To its end.
+// Runs a program to its end, with the folder as home and current folder.
 ProgramResult run_program(const std::string& program, const std::string& folder, std::vector<std::string> arguments);
 
-// With --json and the port given (0: one of its own choosing). ProgramResult with this.
+// Runs `signalbox serve --json` on the given port (0: a free one). The destructor ends it.
 class Server {
  public:
   Server(const std::string& program, const std::string& folder, std::vector<std::string> arguments = {}, int port = 0);
@@ -43,7 +43,7 @@ class Server {
   int port() const { return port_; }  // 0: it did not start
   std::size_t resident_kilobytes() const;
   void signal(int number) const;
-  // Waits for its end, for at most a minute (then it is killed and the code is 137).
+  // Waits for its end for at most a minute; then kills it and returns 137.
   int wait();
 
  private:
@@ -53,17 +53,17 @@ class Server {
 };
 
 struct Answer {
-  int status = 0;  // 0: the connection ended before an answer was whole
+  int status = 0;  // 0: the connection ended before the answer was complete
   std::string head, body;
 
   std::string header(std::string_view name) const;
-  // The only message, or the last one of a stream of events.
+  // The only message, or the last one of an event stream.
   Value message() const;
 };
 
 using Headers = std::vector<std::pair<std::string, std::string>>;
 
-// One connection, opened again when it is lost between two requests.
+// One connection, reopened if it is lost between two requests.
 class Client {
  public:
   explicit Client(int port) : port_(port) {}
@@ -72,11 +72,11 @@ class Client {
   Client(const Client&) = delete;
 
   Answer ask(std::string_view method, std::string_view path, const Headers& headers, std::string_view body = {});
-  // Sends and reads the head only; for streams that stay open.
+  // Sends a request and reads only the head, for streams that stay open.
   int begin(std::string_view method, std::string_view path, const Headers& headers, std::string_view body = {});
-  // Of a stream: what is there until its text ends with that, or the stream ends.
+  // Reads a stream until its text ends with `text`, or the stream ends.
   std::string read_until(std::string_view text);
-  // Reads the rest of a stream; whether it was ended rather than broken off.
+  // Reads the rest of a stream; true if it ended properly and was not interrupted.
   bool ends_well();
   void close();
 
@@ -89,17 +89,17 @@ class Client {
   int port_;
   int socket_ = -1;
   std::string got_;
-  bool is_whole_ = false;  // the last chunk has come
+  bool is_whole_ = false;  // the last chunk has arrived
 };
 
-// A client of the sessions' era, and requests of the stateless one.
+// A client of the MCP revisions with sessions; stateless_call is for the stateless revision.
 class Session {
  public:
   explicit Session(int port, std::string token = {});
   bool is_open() const { return !id_.empty(); }
   Answer request(std::string_view method, const Value& params);
   Answer call(std::string_view tool, const Value& arguments);
-  // The stream for notifications, on a connection of its own.
+  // Opens the notification stream on a separate connection.
   bool listen(Client& client) const;
   Client& client() { return client_; }
   Headers headers() const;
@@ -111,7 +111,7 @@ class Session {
 };
 Answer stateless_call(Client& client, int id, std::string_view tool, const Value& arguments);
 
-// Raises the limit of open files to what is allowed; what it then is.
+// Raises the limit of open files to the maximum, and returns it.
 std::size_t raise_file_limit();
 
 }  // namespace sb::server_tests

@@ -28,7 +28,7 @@ std::vector<char*> pointers(std::vector<std::string>& words) {
   return result;
 }
 
-// Both ends closed on exec, so that no other child keeps one open.
+// A pipe whose ends are closed on exec, so that no other child keeps one open.
 struct Ends {
   Ends() {
     if (::pipe2(fds.data(), O_CLOEXEC) != 0) throw std::runtime_error("no pipe");
@@ -45,7 +45,7 @@ struct Ends {
   std::array<int, 2> fds{-1, -1};
 };
 
-// False at the end.
+// False at the end of the stream.
 bool read_some(int fd, std::string& into) {
   char buffer[65536];
   const ssize_t count = ::read(fd, buffer, sizeof buffer);
@@ -58,23 +58,23 @@ class Gathering {
   Gathering(const Ends& output, const Ends& errors, ProgramResult& ended)
       : fds_{output.fds[0], errors.fds[0]}, texts_{&ended.output, &ended.errors} {}
 
-  // Whether both are closed; false: the time is over.
+  // Reads until both streams are closed; false on timeout.
   bool until(SteadyClock::time_point end) {
     while (fds_[0] >= 0 || fds_[1] >= 0) {
       const auto left = std::chrono::duration_cast<std::chrono::nanoseconds>(end - SteadyClock::now()).count();
       if (left <= 0) return false;
-      look(left);
+      poll_once(left);
     }
     return true;
   }
-  // What is there already. A grandchild may hold an end open.
+  // Reads what is already there. A grandchild may keep a stream open.
   void rest() {
-    while ((fds_[0] >= 0 || fds_[1] >= 0) && look(0)) {
+    while ((fds_[0] >= 0 || fds_[1] >= 0) && poll_once(0)) {
     }
   }
 
  private:
-  bool look(std::int64_t nanoseconds) {
+  bool poll_once(std::int64_t nanoseconds) {
     pollfd polled[2] = {{fds_[0], POLLIN, 0}, {fds_[1], POLLIN, 0}};
     const timespec timeout{nanoseconds / 1'000'000'000, nanoseconds % 1'000'000'000};
     ::ppoll(polled, 2, &timeout, nullptr);
@@ -123,7 +123,7 @@ ProgramResult start_program(const std::string& program, const std::vector<std::s
                             const Start& start) {
   std::vector<std::string> words = start.arguments;
   words.insert(words.begin(), program);
-  std::vector<std::string> variables = start.environment;  // the first of a name counts
+  std::vector<std::string> variables = start.environment;  // the first of a name wins
   variables.insert(variables.end(), environment.begin(), environment.end());
   const std::string input = start.input.empty() ? "/dev/null" : input_file(start.input);
   Ends output, errors;
@@ -154,7 +154,7 @@ ProgramResult start_program(const std::string& program, const std::vector<std::s
   if (!start.input.empty()) ::unlink(input.c_str());
   ended.took_ms = std::chrono::duration<double, std::milli>(SteadyClock::now() - begin).count();
   ended.resident_kilobytes = used.ru_maxrss;
-  ended.was_killed = WIFSIGNALED(status);  // killed at the last moment, it may have ended by itself
+  ended.was_killed = WIFSIGNALED(status);  // false if it ended by itself before the kill arrived
   ended.code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
   return ended;
 }

@@ -9,6 +9,7 @@
 namespace sb::tree {
 namespace {
 
+constexpr std::string_view kArgumentParser = "src/cli/app.cpp";
 constexpr std::size_t kAsyncFiles = 8;
 constexpr std::size_t kFolderFiles = 36;  // C++ files side by side, tests included
 
@@ -43,7 +44,7 @@ std::vector<std::string_view> split(std::string_view text, char separator) {
   }
 }
 
-// `"base/result.hpp"` or `<vector>` of an include line, with its marks.
+// `"base/result.hpp"` or `<vector>` of an include line, with its quotes or brackets.
 std::optional<std::string_view> included(std::string_view line) {
   line = trim(line);
   if (!line.starts_with("#")) return std::nullopt;
@@ -55,7 +56,7 @@ std::optional<std::string_view> included(std::string_view line) {
   return end == std::string_view::npos ? std::nullopt : std::optional(line.substr(0, end + 1));
 }
 
-// The first part of a path below src/, or nothing.
+// The first folder of a path below src/, or nothing.
 std::string folder_of(std::string_view path) {
   if (!path.starts_with("src/")) return {};
   path.remove_prefix(4);
@@ -81,9 +82,10 @@ void check_folders(const SourceTree& tree, const Layers& layers, Violations& vio
   for (const std::string& name : present) {
     const auto found = layers.find(name);
     if (found == layers.end()) {
-      violations.push_back(fmt::format("ARCHITECTURE.md: src/{} is not in the table. Add its row.", name));
+      violations.push_back(fmt::format("ARCHITECTURE.md: src/{} is not in the table. Add a row.", name));
     } else if (found->second.is_planned) {
-      violations.push_back(fmt::format("ARCHITECTURE.md: src/{} is there, but listed as planned. Move its row.", name));
+      violations.push_back(
+          fmt::format("ARCHITECTURE.md: src/{} exists, but is listed as planned. Move its row.", name));
     }
   }
   for (const auto& [name, folder] : layers) {
@@ -100,8 +102,8 @@ void check_sizes(const SourceTree& tree, Violations& violations) {
   }
   for (const auto& [folder, count] : counts) {
     if (count <= kFolderFiles) continue;
-    violations.push_back(
-        fmt::format("{}: has {} files; {} fit. Give it sub-folders by idea.", folder, count, kFolderFiles));
+    violations.push_back(fmt::format("{}: has {} files; at most {} are allowed. Split it into sub-folders by topic.",
+                                     folder, count, kFolderFiles));
   }
 }
 
@@ -130,7 +132,7 @@ Layers parse_layers(std::string_view architecture, Violations& violations) {
     if (!line.starts_with("| `src/")) continue;
     const auto cells = split(line, '|');
     if (cells.size() != 5) {
-      violations.push_back(fmt::format("ARCHITECTURE.md:{}: this row needs three columns", number));
+      violations.push_back(fmt::format("ARCHITECTURE.md:{}: the row needs three columns", number));
       continue;
     }
     const std::string name(cells[1].substr(4));
@@ -145,7 +147,7 @@ Layers parse_layers(std::string_view architecture, Violations& violations) {
       } else if (layers.contains(used)) {
         layers[name].may_use.insert(used);
       } else {
-        violations.push_back(fmt::format("ARCHITECTURE.md: src/{} may use \"{}\", which is no folder", name, used));
+        violations.push_back(fmt::format("ARCHITECTURE.md: src/{} may use \"{}\", which is not a folder", name, used));
       }
     }
   }
@@ -177,26 +179,30 @@ Violations check_layers(const SourceTree& tree) {
       if (include->starts_with('"')) {
         const std::string used = folder_of(fmt::format("src/{}", include->substr(1, include->size() - 2)));
         if (used.empty()) {
-          complain("is not written from src/: \"folder/file.hpp\"");
+          complain("is not relative to src/; write \"folder/file.hpp\"");
         } else if (!may_include(layers, folder, used)) {
-          complain(fmt::format("is not for src/{}, which may not use {}", folder, used));
+          complain(fmt::format("is not allowed: src/{} may not use {}", folder, used));
         }
       }
       if (must_be_pure && std::ranges::find(kOutside, *include) != kOutside.end()) {
-        complain(fmt::format("reaches outside, and src/{} is pure", folder));
+        complain(fmt::format("does I/O, but src/{} is pure", folder));
       }
       if (*include == "<filesystem>" && folder != "base" && path.ends_with(".cpp") && !path.ends_with("_test.cpp")) {
-        complain("goes past the seam; use base/files.hpp");
+        complain("bypasses the Files seam; use base/files.hpp");
+      }
+      if (*include == "<CLI/CLI.hpp>" && path != kArgumentParser) {
+        complain(fmt::format("takes seconds to compile; declare options with cli/app.hpp, only {} includes it",
+                             kArgumentParser));
       }
       if (include->starts_with("<boost/asio") || include->starts_with("<boost/beast")) {
         async_files.insert(path);
-        if (path.ends_with(".hpp")) complain("stands in a header; only .cpp files may include it");
+        if (path.ends_with(".hpp")) complain("is included in a header; only .cpp files may include it");
       }
     }
   }
   if (async_files.size() > kAsyncFiles) {
     violations.push_back(
-        fmt::format("{} files include Asio or Beast; at most {} may", async_files.size(), kAsyncFiles));
+        fmt::format("{} files include Asio or Beast; at most {} are allowed", async_files.size(), kAsyncFiles));
   }
   return violations;
 }

@@ -1,4 +1,4 @@
-// The layers of src/: ARCHITECTURE.md says which folder may use which, and every #include is held to it.
+// The layers of src/: ARCHITECTURE.md says which folder may use which, and every #include is checked against it.
 #pragma once
 
 #include <map>
@@ -10,18 +10,18 @@
 namespace sb::tree {
 
 struct Folder {
-  std::set<std::string> may_use;  // with what those may use
+  std::set<std::string> may_use;  // transitively
   bool is_pure = false;           // its description starts with "pure"
-  bool is_planned = false;        // stands under a heading that says so
+  bool is_planned = false;        // its row is under a "Planned" heading
 };
 
 using Layers = std::map<std::string, Folder>;
 
-// Reads the rows "| `src/NAME` | holds | may use |". A row that cannot be read is a violation.
+// Reads the rows "| `src/NAME` | holds | may use |". An invalid row is a violation.
 Layers parse_layers(std::string_view architecture, Violations& violations);
 
-// Includes across a forbidden border, folders the document does not know (or knows but are not there), pure folders
-// that reach outside, and Asio or Beast in a header or in more than eight files.
+// Finds forbidden includes, folders that are missing in the document or in the tree, pure folders that do I/O, Asio or
+// Beast in a header or in more than eight files, CLI11 outside its facade, and <filesystem> past the Files seam.
 Violations check_layers(const SourceTree& tree);
 
 }  // namespace sb::tree

@@ -1,4 +1,4 @@
-// The text files of the repository, for the tests that hold the tree to its own rules.
+// The text files of the repository, for the tests that check the tree's own rules.
 #pragma once
 
 #include <filesystem>
@@ -11,10 +11,10 @@ namespace sb::tree {
 
 using SourceTree = std::map<std::string, std::string>;  // path from the root, with slashes, to content
 
-// One line a fault: `src/base/x.cpp:12: what is wrong`.
+// One line per fault: `src/base/x.cpp:12: what is wrong`.
 using Violations = std::vector<std::string>;
 
-// Everything but what git and the build keep, and files that are not text.
+// Everything except git's and the build's folders, and files that are not text.
 SourceTree read_tree(const std::filesystem::path& root);
 
 std::vector<std::string_view> lines_of(std::string_view text);

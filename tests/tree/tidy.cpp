@@ -12,7 +12,7 @@ namespace {
 constexpr std::size_t kLineCharacters = 120;
 constexpr std::size_t kFileLines = 600;
 
-// Split so that this file does not name what it forbids.
+// Split so that this file does not contain what it forbids.
 constexpr std::array<std::string_view, 4> kUnfinished = {
     "TO"
     "DO",
@@ -25,8 +25,6 @@ constexpr std::array<std::string_view, 4> kUnfinished = {
 constexpr std::string_view kStandardRegex =
     "std::"
     "regex";
-// valijson's own interface has the type of a cache in it, which stays empty.
-constexpr std::string_view kValijsonsUser = "src/workflow/schema/json_schema.cpp";
 constexpr std::array<std::string_view, 4> kMachineFolders = {
     "/wo"
     "rk/",
@@ -36,8 +34,8 @@ constexpr std::array<std::string_view, 4> kMachineFolders = {
     "me/",
     "/Us"
     "ers/"};
-// HomeDirectories of nobody, as examples and recorded payloads have them.
-constexpr std::array<std::string_view, 6> kNobody = {"you", "user", "ada", "ann", "me", "dev"};
+// Made-up users in examples and recorded payloads.
+constexpr std::array<std::string_view, 6> kMadeUpUsers = {"you", "user", "ada", "ann", "me", "dev"};
 
 bool is_script(std::string_view path) {
   const auto name = path.substr(path.rfind('/') + 1);
@@ -66,7 +64,7 @@ bool has_word(std::string_view line, std::string_view word) {
 bool names_a_machine(std::string_view line) {
   for (const std::string_view folder : kMachineFolders) {
     for (auto at = line.find(folder); at != std::string_view::npos; at = line.find(folder, at + 1)) {
-      // Behind a name it is part of a longer path: $HOME/work/, projects/home/.
+      // After a name it is part of a longer path: $HOME/work/, projects/home/.
       if (at > 0 &&
           (is_word(line[at - 1]) || std::string_view(".-~*})>").find(line[at - 1]) != std::string_view::npos)) {
         continue;
@@ -75,14 +73,14 @@ bool names_a_machine(std::string_view line) {
       const auto end = std::ranges::find_if_not(rest, [](char c) { return is_word(c) || c == '-'; });
       const std::string_view name = rest.substr(0, static_cast<std::size_t>(end - rest.begin()));
       const bool is_folder = !name.empty() && !rest.substr(name.size()).starts_with('.');  // not /home/file.db
-      if (is_folder && std::ranges::find(kNobody, name) == kNobody.end()) return true;
+      if (is_folder && std::ranges::find(kMadeUpUsers, name) == kMadeUpUsers.end()) return true;
     }
   }
   return false;
 }
 
-// Whether a line has part of a raw string: in tests that is data, which cannot be broken like code. `end` is what
-// closes the one that is open, and is kept from line to line.
+// Whether a line has part of a raw string: in tests that is data, which cannot be wrapped like code. `end` closes the
+// open raw string, and is kept from line to line.
 bool has_raw_string(std::string_view line, std::string& end) {
   const bool was_open = !end.empty();
   if (was_open && line.find(end) == std::string_view::npos) return true;
@@ -115,24 +113,25 @@ Violations check_tidy(const SourceTree& tree) {
       const auto complain = [&](std::string_view what) {
         violations.push_back(fmt::format("{}:{}: {}", path, number, what));
       };
-      if (names_a_machine(line)) complain("names a folder of somebody's machine");
+      if (names_a_machine(line)) complain("names a folder of a developer's machine");
       if (!is_source(path)) continue;
       const auto length = count_characters(line);
       if (length > kLineCharacters && !is_data)
-        complain(fmt::format("has {} characters; {} fit", length, kLineCharacters));
+        complain(fmt::format("has {} characters; at most {} are allowed", length, kLineCharacters));
       if (line.find('\t') != std::string_view::npos) complain("has a tab");
       if (line.ends_with(' ')) complain("ends with a blank");
-      if (line.find(kStandardRegex) != std::string_view::npos && path != kValijsonsUser)
+      if (line.find(kStandardRegex) != std::string_view::npos)
         complain("uses the standard regex; use base/text/pattern.hpp");
       for (const std::string_view word : kUnfinished) {
-        if (has_word(line, word)) complain(fmt::format("says {}; finish it or file it", word));
+        if (has_word(line, word)) complain(fmt::format("has {}; finish it or file an issue", word));
       }
     }
     if (is_source(path) && !text.empty() && !text.ends_with('\n')) {
       violations.push_back(fmt::format("{}: the last line has no line feed", path));
     }
     if (is_cpp(path) && path.starts_with("src/") && lines.size() > kFileLines) {
-      violations.push_back(fmt::format("{}: has {} lines; {} fit. Split it by idea.", path, lines.size(), kFileLines));
+      violations.push_back(
+          fmt::format("{}: has {} lines; at most {} are allowed. Split it by topic.", path, lines.size(), kFileLines));
     }
   }
   return violations;

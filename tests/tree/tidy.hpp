@@ -5,8 +5,8 @@
 
 namespace sb::tree {
 
-// Lines over 120 characters, tabs, trailing blanks, a missing last line feed, the standard regex, notes of unfinished
-// work, files over 600 lines in src/, and paths of somebody's machine.
+// Finds lines over 120 characters, tabs, trailing blanks, a missing last line feed, the standard regex, notes of
+// unfinished work, files over 600 lines in src/, and paths of a developer's machine.
 Violations check_tidy(const SourceTree& tree);
 
 }  // namespace sb::tree

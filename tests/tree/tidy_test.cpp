@@ -14,18 +14,18 @@ Violations tidy(const std::string& path, const std::string& text) {
   return check_tidy({{path, text}});
 }
 
-TEST(Tidy, ThisTreeIs) {
+TEST(Tidy, ThisTreeIsTidy) {
   const SourceTree tree = read_tree(SB_SOURCE_DIR);
   ASSERT_TRUE(tree.contains("src/base/result.hpp"));
   EXPECT_THAT(check_tidy(tree), IsEmpty());
 }
 
-TEST(Tidy, LongLinesAreFoundByCharactersNotBytes) {
+TEST(Tidy, LineLengthIsCountedInCharactersNotBytes) {
   std::string cyrillic = "// ";
   for (int i = 0; i < 117; ++i) cyrillic += "ю";
   EXPECT_THAT(tidy("src/base/a.cpp", cyrillic + "\n"), IsEmpty());
   EXPECT_THAT(tidy("src/base/a.cpp", "\n" + cyrillic + "ю\n"),
-              ElementsAre("src/base/a.cpp:2: has 121 characters; 120 fit"));
+              ElementsAre("src/base/a.cpp:2: has 121 characters; at most 120 are allowed"));
   EXPECT_THAT(tidy("README.md", cyrillic + cyrillic + "\n"), IsEmpty());
 }
 
@@ -54,19 +54,19 @@ TEST(Tidy, NotesOfUnfinishedWorkAreFound) {
   EXPECT_THAT(tidy("src/base/a.cpp",
                    "// TO"
                    "DO later\n"),
-              ElementsAre(HasSubstr("finish it or file it")));
+              ElementsAre(HasSubstr("finish it or file an issue")));
   EXPECT_THAT(tidy("src/base/a.cpp",
                    "// FIX"
                    "ME\n"),
-              ElementsAre(HasSubstr("finish it or file it")));
+              ElementsAre(HasSubstr("finish it or file an issue")));
   EXPECT_THAT(tidy("src/base/a.cpp", "int kMASTODONS;\n"), IsEmpty());
 }
 
-TEST(Tidy, FilesTooLongAreFoundInSrcOnly) {
+TEST(Tidy, LongFilesAreFoundInSrcOnly) {
   const std::string fits(600, '\n');
   EXPECT_THAT(tidy("src/base/a.cpp", fits), IsEmpty());
   EXPECT_THAT(tidy("src/base/a.cpp", fits + "\n"),
-              ElementsAre("src/base/a.cpp: has 601 lines; 600 fit. Split it by idea."));
+              ElementsAre("src/base/a.cpp: has 601 lines; at most 600 are allowed. Split it by topic."));
   EXPECT_THAT(tidy("tests/a.cpp", fits + "\n"), IsEmpty());
 }
 

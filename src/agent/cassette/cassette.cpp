@@ -14,7 +14,7 @@ namespace sb::agent {
 namespace {
 
 constexpr std::string_view kCollection = "cassettes";
-constexpr std::size_t kPartBytes = 200;  // smaller parts stay where they are
+constexpr std::size_t kPartBytes = 200;  // smaller parts stay inline
 constexpr JsonBounds kCassetteBounds{.bytes = sb::limits::kStoreValueBytes, .depth = 96};
 
 using KeepPart = std::function<Result<std::string>(const std::string& json)>;
@@ -48,12 +48,12 @@ Result<Value> split_into_parts(const Value& request, const KeepPart& keep) {
 Result<Value> whole_part(const Value& part, const FindPart& find) {
   if (const Value* value = part.find("v")) return *value;
   const auto hex = part.string_at("p");
-  if (!hex) return fail(ErrorCode::kCorrupt, "A part of a recorded request is none");
+  if (!hex) return fail(ErrorCode::kCorrupt, "Invalid part of a recorded request");
   return find(*hex);
 }
 
 Result<Value> joined_parts(const Value& apart, const FindPart& find) {
-  if (!apart.is_object()) return fail(ErrorCode::kCorrupt, "A recorded request is no object");
+  if (!apart.is_object()) return fail(ErrorCode::kCorrupt, "A recorded request is not an object");
   if (const Value* all = apart.find(""); all && apart.size() == 1) return whole_part(*all, find);
   Value request = Value::object();
   for (const auto& [name, part] : apart.members()) {
@@ -72,20 +72,20 @@ Result<Value> joined_parts(const Value& apart, const FindPart& find) {
 Result<Value> read_blob(store::Snapshot& snapshot, const std::string& hex) {
   const std::string bytes = SB_TRY(from_hex(hex));
   Digest digest{};
-  if (bytes.size() != digest.size()) return fail(ErrorCode::kCorrupt, "A recorded exchange names no blob");
+  if (bytes.size() != digest.size()) return fail(ErrorCode::kCorrupt, "A recorded exchange has an invalid blob name");
   std::ranges::copy(bytes, digest.begin());
   const auto found = SB_TRY(snapshot.blob(digest));
-  if (!found) return fail(ErrorCode::kCorrupt, fmt::format("A recorded exchange's blob {} is gone", hex));
+  if (!found) return fail(ErrorCode::kCorrupt, fmt::format("A recorded exchange's blob {} is missing", hex));
   return parse_json(*found, kCassetteBounds);
 }
 
-// A note without what is another in every run.
+// The note without the parts that differ in every run.
 std::string find_range(Value note) {
   if (note.is_object()) note.erase("session");
   return to_canonical_json(note);
 }
 
-// Every blob is named by an event too: whoever collects blobs that nobody refers to looks at events only.
+// Every blob is also named by an event: the collection of unused blobs looks only at events.
 Status name_blobs(store::Transaction& transaction, const std::string& run, const Value::Array& blobs) {
   const std::string stream = "cassette/" + run;
   const store::Head head = SB_TRY(transaction.head(stream));
@@ -160,7 +160,7 @@ Status Cassette::put(std::string_view kind, const Value& request, const Value& r
   SB_TRY(store_.write([&](store::Transaction& transaction) { return write(transaction, entry, kept, answer); }));
   if (again != entries_.end()) return {};
   ++last_;
-  entry.is_taken = true;  // a recording is not played while it is made
+  entry.is_taken = true;  // a recording is not replayed while it is written
   entries_.push_back(std::move(entry));
   return {};
 }
@@ -237,7 +237,7 @@ Result<Value> Cassette::to_document() {
 Status Cassette::import(const Value& document) {
   const std::scoped_lock lock(mutex_);
   SB_TRY(load());
-  if (!entries_.empty()) return fail(ErrorCode::kConflict, fmt::format("{} has a recording already", run_));
+  if (!entries_.empty()) return fail(ErrorCode::kConflict, fmt::format("{} already has a recording", run_));
   SB_TRY(store_.write([&](store::Transaction& transaction) { return import_all(transaction, document); }));
   is_loaded_ = false;
   return load();
@@ -247,13 +247,13 @@ Status Cassette::import_all(store::Transaction& transaction, const Value& docume
   const auto wrong = [](std::string message, std::string pointer) {
     return fail(ErrorCode::kInvalid, std::move(message), "Export the cassette again", {{}, std::move(pointer)});
   };
-  if (document["v"] != Value(1)) return wrong("This is no cassette of a form that is known here", "/v");
+  if (document["v"] != Value(1)) return wrong("Unsupported cassette version", "/v");
   const Value& exchanges = document["exchanges"];
   const Value& parts = document["parts"];
-  if (!exchanges.is_array() || !parts.is_object()) return wrong("A cassette has exchanges and parts", "");
+  if (!exchanges.is_array() || !parts.is_object()) return wrong("A cassette needs exchanges and parts", "");
   std::map<std::string, const Value*, std::less<>> known;
   for (const auto& [hex, part] : parts.members()) {
-    if (sha256_hex(to_canonical_json(part)) != hex) return wrong("A part is not what its name says", "/parts/" + hex);
+    if (sha256_hex(to_canonical_json(part)) != hex) return wrong("A part does not match its name", "/parts/" + hex);
     known.emplace(hex, &part);
   }
   const FindPart find = [&](const std::string& hex) -> Result<Value> {
@@ -268,7 +268,7 @@ Status Cassette::import_all(store::Transaction& transaction, const Value& docume
     const auto request = joined_parts(exchange["request"], find);
     if (!request) return wrong(request.error().message, pointer + "/request");
     if (!kind || !exchange.find("result") || exchange.string_at("hash") != hash_of(*kind, *request)) {
-      return wrong("An exchange is not what its hash says", pointer);
+      return wrong("An exchange does not match its hash", pointer);
     }
     const Entry entry{
         fmt::format("{}/{:08}", run_, i + 1), *kind, *exchange.string_at("hash"), {}, {}, exchange["note"]};

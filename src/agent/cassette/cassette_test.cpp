@@ -15,7 +15,7 @@ using Kind = ModelError::Kind;
 constexpr const char* kIdA = "s-01kj4x9s5qz8v7c6b5n4m3k2h1";
 constexpr const char* kIdB = "s-01kj4x9s5qz8v7c6b5n4m3k2h9";
 
-// Answers with the number of the request, or with the errors it was given first.
+// Answers with the number of the request, after the errors it was given.
 class CountingModel final : public Model {
  public:
   explicit CountingModel(std::deque<Kind> errors = {}) : errors_(std::move(errors)) {}
@@ -66,7 +66,7 @@ class CassetteTest : public testing::Test {
   std::unique_ptr<store::Store> store = std::move(*place.open());
 };
 
-TEST_F(CassetteTest, PlaysARunAgainInAnotherTreeAndUnderOtherIds) {
+TEST_F(CassetteTest, ReplaysARunInAnotherTreeWithOtherIds) {
   const auto recording = make_recording_model(std::make_unique<CountingModel>(), cassette("run-1", "/trees/one"));
   const std::string long_text = " " + std::string(1'000, 'x');
   for (int turn = 1; turn <= 3; ++turn) {
@@ -87,7 +87,7 @@ TEST_F(CassetteTest, PlaysARunAgainInAnotherTreeAndUnderOtherIds) {
   EXPECT_EQ(heard, "answer 1answer 2answer 3");
 }
 
-TEST_F(CassetteTest, StopsAtTheFirstRequestItDoesNotKnowAndShowsWhy) {
+TEST_F(CassetteTest, StopsAtTheFirstUnknownRequestAndShowsWhy) {
   const auto recording = make_recording_model(std::make_unique<CountingModel>(), cassette("run-1", "/t"));
   ASSERT_TRUE(recording->reply(asking("one\ntwo\nthree", kIdA, 1), {}));
   ASSERT_TRUE(recording->reply(asking("later", kIdA, 2), {}));
@@ -96,13 +96,13 @@ TEST_F(CassetteTest, StopsAtTheFirstRequestItDoesNotKnowAndShowsWhy) {
   ASSERT_FALSE(replied);
   EXPECT_EQ(replied.error().kind, Kind::kDiverged);
   EXPECT_EQ(replied.error().error.message,
-            "The replay asks a model what was not recorded (workflow wr.w, step s, turn 1). Recorded there "
+            "The replay made a model request that was not recorded (workflow wr.w, step s, turn 1). Recorded there "
             "(run-1/00000001):\n  /messages/0/content/0/text, line 2\n    - two\n    + TWO\xEF\xBF\xBD[2J\n");
   const ModelResult second = replaying->reply(asking("sooner", kIdB, 2), {});
   EXPECT_TRUE(second.error().error.message.contains("- later\n    + sooner")) << second.error().error.message;
 }
 
-TEST_F(CassetteTest, IsStillThereWhenUnusedBlobsAreCollected) {
+TEST_F(CassetteTest, SurvivesTheCollectionOfUnusedBlobs) {
   const std::string long_text(1'000, 'x');
   ASSERT_TRUE(make_recording_model(std::make_unique<CountingModel>(), cassette("run-1", "/t"))
                   ->reply(asking(long_text, kIdA, 1), {}));
@@ -110,7 +110,7 @@ TEST_F(CassetteTest, IsStillThereWhenUnusedBlobsAreCollected) {
   EXPECT_TRUE(make_replaying_model("replay", cassette("run-1", "/t"))->reply(asking(long_text, kIdB, 1), {}));
 }
 
-TEST_F(CassetteTest, SaysWhenNothingIsLeft) {
+TEST_F(CassetteTest, ReportsWhenNothingIsLeft) {
   const auto recording = make_recording_model(std::make_unique<CountingModel>(), cassette("run-1", "/t"));
   ASSERT_TRUE(recording->reply(asking("one", kIdA, 1), {}));
   const auto replaying = make_replaying_model("replay", cassette("run-1", "/t"));
@@ -120,10 +120,10 @@ TEST_F(CassetteTest, SaysWhenNothingIsLeft) {
   EXPECT_TRUE(replied.error().error.message.contains("Nothing more of this kind was recorded in run-1"));
 }
 
-TEST_F(CassetteTest, AnAnswerThatWasLostWithACrashIsReplaced) {
+TEST_F(CassetteTest, ReplacesAnAnswerLostInACrash) {
   const ModelRequest request = asking("one", kIdA, 1);
   ASSERT_TRUE(make_recording_model(std::make_unique<CountingModel>(), cassette("run-1", "/t"))->reply(request, {}));
-  // After the restart, in an object of its own.
+  // After the restart, in a new object.
   auto counting = std::make_unique<CountingModel>();
   ASSERT_TRUE(counting->reply(request, {}));
   ASSERT_TRUE(make_recording_model(std::move(counting), cassette("run-1", "/t"))->reply(request, {}));
@@ -132,7 +132,7 @@ TEST_F(CassetteTest, AnAnswerThatWasLostWithACrashIsReplaced) {
   EXPECT_EQ(replied->content[0].string_at("text"), "answer 2");
 }
 
-TEST_F(CassetteTest, KeepsErrorsThatStayAndForgetsThoseThatPass) {
+TEST_F(CassetteTest, RecordsPermanentErrorsAndDropsTemporaryOnes) {
   const auto recording =
       make_recording_model(std::make_unique<CountingModel>(
                                std::deque{Kind::kOverloaded, Kind::kContextTooLong, Kind::kStopped, Kind::kTruncated}),
@@ -145,7 +145,7 @@ TEST_F(CassetteTest, KeepsErrorsThatStayAndForgetsThoseThatPass) {
   EXPECT_EQ(replaying->reply(asking("one", kIdA, 4), {}).error().kind, Kind::kDiverged);
 }
 
-TEST_F(CassetteTest, WhatWasBrokenOffAndAskedAgainHasItsAnswer) {
+TEST_F(CassetteTest, ReplacesAnInterruptedRequestByItsRetry) {
   const auto recording =
       make_recording_model(std::make_unique<CountingModel>(std::deque{Kind::kStopped}), cassette("run-1", "/t"));
   EXPECT_FALSE(recording->reply(asking("one", kIdA, 1), {}));
@@ -154,7 +154,7 @@ TEST_F(CassetteTest, WhatWasBrokenOffAndAskedAgainHasItsAnswer) {
   EXPECT_TRUE(replaying->reply(asking("one", kIdA, 1), {}));
 }
 
-TEST_F(CassetteTest, KeepsExchangesOfForgesApartFromThoseOfModels) {
+TEST_F(CassetteTest, SeparatesForgeExchangesFromModelExchanges) {
   const Value request =
       Value::object({{"method", "POST"}, {"path", "/repos/a/b/pulls"}, {"branch", "r-" + std::string(26, 'a')}});
   const auto one = cassette("run-1", "/t");
@@ -170,7 +170,7 @@ TEST_F(CassetteTest, KeepsExchangesOfForgesApartFromThoseOfModels) {
   EXPECT_EQ(*cassette("run-2", "/t")->take("forge", request), std::nullopt);
 }
 
-TEST_F(CassetteTest, GoesThroughADocumentAndIsCheckedOnTheWayIn) {
+TEST_F(CassetteTest, ExportsAndImportsWithChecks) {
   const auto recording = make_recording_model(std::make_unique<CountingModel>(), cassette("run-1", "/t"));
   for (int turn = 1; turn <= 3; ++turn) {
     ASSERT_TRUE(recording->reply(asking(std::string(5'000, 'y') + std::to_string(turn), kIdA, turn), {}));
@@ -197,11 +197,11 @@ TEST_F(CassetteTest, GoesThroughADocumentAndIsCheckedOnTheWayIn) {
       refused([](Value& value) { value.find("exchanges")->items()[1].set("hash", "x"); }).contains("/exchanges/1"));
   EXPECT_TRUE(
       refused([](Value& value) { value.find("exchanges")->items()[0].set("request", 3); }).contains("/exchanges/0"));
-  EXPECT_TRUE(refused([](Value& value) { value = Value("x"); }).contains("no cassette"));
-  EXPECT_EQ(*cassette("other", "/t")->take("model", Value()), std::nullopt) << "nothing is half imported";
+  EXPECT_TRUE(refused([](Value& value) { value = Value("x"); }).contains("Unsupported cassette version"));
+  EXPECT_EQ(*cassette("other", "/t")->take("model", Value()), std::nullopt) << "the import is atomic";
 }
 
-TEST_F(CassetteTest, StoresWhatRequestsRepeatOnce) {
+TEST_F(CassetteTest, StoresRepeatedPartsOfRequestsOnce) {
   const auto recording = make_recording_model(std::make_unique<CountingModel>(), cassette("run-1", "/t"));
   ModelRequest request = asking("start", kIdA, 1);
   for (int turn = 1; turn <= 40; ++turn) {
@@ -215,10 +215,10 @@ TEST_F(CassetteTest, StoresWhatRequestsRepeatOnce) {
     for (const Digest& digest : SB_TRY(snapshot.blobs({}, 10'000))) bytes += SB_TRY(snapshot.blob(digest))->size();
     return {};
   }));
-  EXPECT_LT(bytes, 40u * 20'000 * 2) << "and not the square of it";
+  EXPECT_LT(bytes, 40u * 20'000 * 2) << "linear, not quadratic";
 }
 
-TEST(SamenessTest, NamesWhatDiffersAndNothingElse) {
+TEST(StableNamesTest, ReplacesOnlyValuesThatDiffer) {
   Normalizer same({{"/w", "workspace"}, {"/w/tree", "work tree"}, {"", "empty"}});
   const std::string hash(40, 'a');
   const Value named = same.normalized(std::string("/w/tree/x /w/y ") + kIdA + " " + kIdB + " " + kIdA + " " + hash +

@@ -1,4 +1,4 @@
-// Models that are recorded on a cassette, and models that a cassette plays.
+// Models that are recorded on a cassette, and models replayed from one.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -32,9 +32,8 @@ Value result_of(const ModelResult& replied) {
                                                  {"message", replied.error().error.message}})}});
 }
 
-// Errors that asking again does not mend are answers, and so is having been broken off; others are gone when the run
-// is played again. Where the same is asked once more after all (the key was mended, the process came back), that answer
-// takes the place of the error.
+// Permanent errors and interruptions are recorded; temporary errors are not. If the same request is made again after
+// all (the key was fixed, the process restarted), its answer replaces the error.
 bool is_kept(const ModelResult& replied) {
   return replied || !replied.error().is_retryable();
 }
@@ -85,7 +84,7 @@ class ReplayingModel final : public Model {
     auto difference = cassette_->difference(kModelKind, asked, note_of(requester));
     if (!difference) return broken(std::move(difference).error());
     const std::string divergence =
-        fmt::format("The replay asks a model what was not recorded (workflow {}, step {}, turn {}). {}",
+        fmt::format("The replay made a model request that was not recorded (workflow {}, step {}, turn {}). {}",
                     requester.workflow, requester.step, requester.turn, *difference);
     cassette_->mark_divergence(divergence);
     return broken({ErrorCode::kConflict, divergence, {}, {}});
@@ -99,10 +98,10 @@ class ReplayingModel final : public Model {
     }
     auto reply = reply_from(result["reply"]);
     if (!reply) return broken(std::move(reply).error());
-    const bool goes_on = !on_delta || std::ranges::all_of(reply->content, [&](const Value& block) {
+    const bool continues = !on_delta || std::ranges::all_of(reply->content, [&](const Value& block) {
       return block.string_at("type") != "text" || on_delta(block.string_at("text").value_or(""));
     });
-    if (!goes_on) return broken_off();
+    if (!continues) return broken_off();
     return std::move(*reply);
   }
   static std::unexpected<ModelError> broken_off() {

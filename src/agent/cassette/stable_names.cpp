@@ -11,7 +11,7 @@ namespace sb::agent {
 namespace {
 
 constexpr std::string_view kOpen = "\xE2\x9F\xA8", kClose = "\xE2\x9F\xA9";  // ⟨ ⟩
-constexpr std::size_t kIdCharacters = 26;                                    // behind the prefix of make_id()
+constexpr std::size_t kIdCharacters = 26;                                    // after the prefix of make_id()
 
 bool is_word(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
@@ -23,7 +23,7 @@ bool is_hex(char c) {
   return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
 }
 
-// The prefix of an id that ends where this word does: `s-` before 26 characters.
+// The prefix of an id that ends where this word ends: `s-` before 26 characters.
 std::string_view id_prefix(std::string_view text, std::size_t start, std::string_view word) {
   if (word.size() != kIdCharacters || !std::ranges::all_of(word, is_crockford)) return {};
   if (start < 2 || (text[start - 1] != '-' && text[start - 1] != '_')) return {};

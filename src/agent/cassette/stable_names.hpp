@@ -1,9 +1,8 @@
-// What differs from one run to the next although nothing changed: paths, ids of runs and sessions, long hashes. They
-// are replaced by names, so that the same request has the same hash in a replay; and back, by what they are there.
-// Pure.
+// Replaces values that differ between equal runs (paths, ids of runs and sessions, long hashes) by names, so that the
+// same request has the same hash in a replay; and replaces the names by the values of the current run. Pure.
 //
 //   /home/ann/trees/r-01…/a.txt  ->  ⟨work tree⟩/a.txt
-//   s-01kj…                      ->  ⟨s 1⟩        the first such id of this request
+//   s-01kj…                      ->  ⟨s 1⟩        the first id with this prefix in the request
 #pragma once
 
 #include <functional>
@@ -19,14 +18,14 @@ namespace sb::agent {
 
 class Normalizer {
  public:
-  // Values and the names they go by; empty values are passed over.
+  // Values and their names; empty values are ignored.
   explicit Normalizer(std::vector<std::pair<std::string, std::string>> known);
 
-  // Every string in it. Ids and hashes that were not met before get the next number.
+  // Every string in it. New ids and hashes get the next number.
   Value normalized(const Value& value);
-  // The same for what answers it: ids and hashes that were not met stay as they are, for nothing could put them back.
+  // The same for its answer: unknown ids and hashes stay as they are, because they could not be restored.
   Value normalized_known(const Value& value) const;
-  // Names put back to what this one has met for them; others stay.
+  // Replaces known names by their values; others stay.
   Value denormalized(const Value& value) const;
 
  private:
@@ -35,8 +34,8 @@ class Normalizer {
   std::string numbered(std::string_view prefix, std::string_view word);
 
   std::vector<std::pair<std::string, std::string>> known_;  // the longest value first
-  std::map<std::string, std::string, std::less<>> names_;   // of words that were met
-  std::map<std::string, std::string, std::less<>> values_;  // back
+  std::map<std::string, std::string, std::less<>> names_;   // of words seen so far
+  std::map<std::string, std::string, std::less<>> values_;  // the reverse
   std::map<std::string, int, std::less<>> counts_;          // by prefix
 };
 

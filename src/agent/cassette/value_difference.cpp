@@ -1,4 +1,4 @@
-// Where two values differ, told for people.
+// Describes for people where two values differ.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,7 +11,7 @@ namespace sb::agent {
 
 namespace {
 
-constexpr std::size_t kPlaces = 8;            // told; the rest is counted
+constexpr std::size_t kPlaces = 8;            // shown; the rest is counted
 constexpr std::size_t kShownLineBytes = 160;  // of a line that is shown
 
 std::string shown(std::string_view text) {
@@ -37,7 +37,7 @@ class Differences {
   }
 
   std::string text() const {
-    if (count_ == 0) return "  no difference but in the order of requests";
+    if (count_ == 0) return "  no difference except the order of requests";
     return count_ <= kPlaces ? text_ : text_ + fmt::format("  and {} more places\n", count_ - kPlaces);
   }
 
@@ -57,7 +57,7 @@ class Differences {
     }
   }
 
-  // The first line that differs says most; those behind it often only moved.
+  // Show the first line that differs; later ones often only moved.
   void compare_texts(std::string_view recorded, std::string_view now, const std::string& where) {
     if (recorded == now) return;
     for (int line = 1;; ++line) {

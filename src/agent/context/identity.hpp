@@ -1,4 +1,4 @@
-// The text of the slot `identity`: the same for every agent, whatever it is told besides. Pure.
+// The text of the slot `identity`, the same for every agent. Pure.
 #pragma once
 
 #include <string>

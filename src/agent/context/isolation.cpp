@@ -20,8 +20,8 @@ constexpr std::array<std::pair<std::string_view, IsolationMode>, 5> kModes = {
      {"blind", IsolationMode::kBlind},
      {"custom", IsolationMode::kCustom}}};
 
-// Context that exists although it may not be there this time: a project without rule files, or a run without a pitch,
-// is no reason to refuse settings that speak of them.
+// Context keys that are valid even if absent this time: settings may name them although a project has no rule files or
+// a run has no pitch.
 constexpr std::array<std::pair<std::string_view, SourceKind>, 10> kKeys = {
     {{"goal", SourceKind::kTask},
      {"ticket", SourceKind::kTask},
@@ -33,7 +33,7 @@ constexpr std::array<std::pair<std::string_view, SourceKind>, 10> kKeys = {
      {"interpretation", SourceKind::kPrior},
      {"degradations", SourceKind::kPrior},
      {"delivery.collateral", SourceKind::kPrior}}};
-// Keys that go on with a path.
+// Keys that are followed by a path.
 constexpr std::array<std::pair<std::string_view, SourceKind>, 3> kPathKeys = {
     {{"tier0/", SourceKind::kTier0}, {"rules/", SourceKind::kRule}, {"memory/", SourceKind::kMemory}}};
 constexpr std::array<std::string_view, 7> kPhaseKeys = {"discovery", "shaping", "design", "coding",
@@ -59,7 +59,7 @@ constexpr std::array<std::string_view, 20> kParts = {"implementationConstraints"
                                                      "confidence",
                                                      "retrospective"};
 
-// One without text for each of them.
+// One empty source for each of them.
 const std::vector<ContextSource>& all_known_sources() {
   static const std::vector<ContextSource> all = [] {
     std::vector<ContextSource> sources;
@@ -100,7 +100,7 @@ Status check_keys(const std::vector<std::string>& patterns, const std::vector<Co
     for (const ContextSource& source : known) keys.push_back(source.key);
     for (const ContextSource& source : all_known_sources()) keys.push_back(source.key);
     const std::string nearest = nearest_name(pattern, keys);
-    return fail(ErrorCode::kInvalid, fmt::format("there is no context named {}", quote_json(pattern.substr(0, 80))),
+    return fail(ErrorCode::kInvalid, fmt::format("unknown context key {}", quote_json(pattern.substr(0, 80))),
                 nearest.empty() ? known_keys() : fmt::format("Did you mean {}?", nearest));
   }
   return {};
@@ -108,8 +108,8 @@ Status check_keys(const std::vector<std::string>& patterns, const std::vector<Co
 
 Status check_fields(IsolationMode mode, const ContextSpec& spec) {
   const auto misplaced = [&](std::string_view field, std::string_view where) {
-    return fail(ErrorCode::kInvalid, fmt::format("mode {} has no `{}`", to_string(mode), field),
-                fmt::format("Leave it out, or use mode {}", where));
+    return fail(ErrorCode::kInvalid, fmt::format("mode {} does not allow `{}`", to_string(mode), field),
+                fmt::format("Remove it, or use mode {}", where));
   };
   if (mode != IsolationMode::kBlind && !spec.inputs.empty()) return misplaced("inputs", "blind");
   if (mode != IsolationMode::kCustom && !spec.include.empty()) return misplaced("include", "custom");
@@ -117,15 +117,15 @@ Status check_fields(IsolationMode mode, const ContextSpec& spec) {
   if ((mode == IsolationMode::kFull || mode == IsolationMode::kCustom) && !spec.tier0)
     return misplaced("tier0: false", "task-only");
   if (mode == IsolationMode::kCustom && spec.include.empty()) {
-    return fail(ErrorCode::kInvalid, "mode custom needs `include`", "Name context keys; \"*\" is everything");
+    return fail(ErrorCode::kInvalid, "mode custom needs `include`", "List context keys; \"*\" means all");
   }
   return {};
 }
 
 Status check_restricted(IsolationMode mode, const ContextSpec& spec, const std::vector<ContextSource>& known) {
   const auto refuse = [&](std::string what) {
-    return fail(ErrorCode::kForbidden, fmt::format("the role {} cannot be given {}", spec.role, what),
-                "It has the mode challenger, or blind where that is asked for");
+    return fail(ErrorCode::kForbidden, fmt::format("the role {} may not get {}", spec.role, what),
+                "Its mode is challenger, or blind on request");
   };
   if (mode != IsolationMode::kChallenger && mode != IsolationMode::kBlind)
     return refuse(fmt::format("the mode {}", to_string(mode)));
@@ -181,8 +181,8 @@ constexpr std::array<std::string_view, 6> kHeadings = {"",
                                                        "# What was learned here before\n",
                                                        "# The task\n"};
 
-// A project's own rules and identity speak to the agent; everything else is data, and stands between marks that the
-// text itself cannot have: they are made of its hash.
+// A project's own rules and identity are instructions; everything else is data, between marks that the text cannot
+// contain because they are made of its hash.
 std::string rendered(const ContextSource& source, const std::string& text, const std::string& hash) {
   const std::string_view break_after = text.ends_with('\n') ? "" : "\n";
   if (source.kind == SourceKind::kTier0 || source.kind == SourceKind::kRule) {
@@ -195,7 +195,7 @@ std::string rendered(const ContextSource& source, const std::string& text, const
 
 struct Piece {
   const ContextSource* source;
-  std::string text, hash;  // text: as it stands in the slot
+  std::string text, hash;  // text: as in the slot
   std::size_t bytes;       // of the source
   bool is_omitted = false;
 };
@@ -206,7 +206,7 @@ std::string list_omitted(const std::vector<Piece>& pieces) {
     if (!piece.is_omitted) continue;
     text += fmt::format("- {} ({}, {} bytes)\n", piece.source->key, piece.source->title, piece.bytes);
   }
-  return text.empty() ? text : "\nLeft out, because there is no room for it here:\n" + text;
+  return text.empty() ? text : "\nOmitted for lack of space:\n" + text;
 }
 
 std::string joined(std::string_view heading, const std::vector<Piece>& pieces) {
@@ -217,7 +217,7 @@ std::string joined(std::string_view heading, const std::vector<Piece>& pieces) {
   return text + list_omitted(pieces);
 }
 
-// Whole pieces in order of priority. The names of what is left out take room too, so the last ones give way to them.
+// Whole pieces in order of priority. The list of omitted names takes space too, so the last pieces may have to go.
 std::string fill(std::string_view heading, std::size_t budget, std::vector<Piece>& pieces) {
   std::size_t used = heading.size();
   for (Piece& piece : pieces) {
@@ -265,10 +265,10 @@ std::optional<IsolationMode> isolation_mode_named(std::string_view name) {
 }
 
 std::string known_keys() {
-  std::string text = "Known are:";
+  std::string text = "Known keys:";
   for (const auto& [key, kind] : kKeys) text += fmt::format(" {},", key);
   for (const auto& [key, kind] : kPathKeys) text += fmt::format(" {}PATH,", key);
-  return fmt::format("{} and PHASE.PART with the phases {} and the parts {}; a * at the end stands for anything", text,
+  return fmt::format("{} and PHASE.PART with the phases {} and the parts {}; a * at the end matches anything", text,
                      fmt::join(kPhaseKeys, ", "), fmt::join(kParts, ", "));
 }
 
@@ -283,9 +283,9 @@ Status check_is_narrower(const ContextSpec& spec, const ContextSpec& than) {
   for (const ContextSource& source : known) {
     if (!is_given(mode, spec, source) || is_given(kept, than, source)) continue;
     return fail(ErrorCode::kForbidden,
-                fmt::format("it would give {}, which the workflow itself keeps from its agents by mode {}",
+                fmt::format("it would give {}, which the workflow hides from its agents with mode {}",
                             quote_json(source.key), to_string(kept)),
-                "Settings can ask for less, not for more");
+                "Settings can only restrict it further");
   }
   return {};
 }
@@ -336,9 +336,9 @@ Result<IsolationMode> isolation_mode_for(const ContextSpec& spec, const std::vec
         std::ranges::count(spec.inputs, source.key) + std::ranges::count(spec.include, source.key) > 0;
     if (!source.author_view || !is_named) continue;
     return fail(ErrorCode::kForbidden,
-                fmt::format("the role {} cannot be given {}: it is the author's own view of the work", spec.role,
+                fmt::format("the role {} may not get {}: it is the author's own view of the work", spec.role,
                             quote_json(source.key)),
-                "Leave it out");
+                "Remove it");
   }
   return mode;
 }
@@ -365,25 +365,25 @@ Value Bundle::to_value() const {
 
 Result<Bundle> Bundle::from(const Value& value) {
   const auto broken = [](std::string_view what) {
-    return fail(ErrorCode::kCorrupt, fmt::format("a stored context bundle is broken: {}", what));
+    return fail(ErrorCode::kCorrupt, fmt::format("a stored context bundle is invalid: {}", what));
   };
   if (value["v"] != Value(1)) return broken("its version is not 1");
   Bundle bundle;
   const auto mode = isolation_mode_named(value.string_at("mode").value_or(""));
-  if (!mode) return broken("its mode is none");
+  if (!mode) return broken("unknown mode");
   bundle.mode = *mode;
   bundle.role = value.string_at("role").value_or("");
   bundle.hash = value.string_at("hash").value_or("");
   bundle.slots = empty_slots();
   const Value& slots = value["slots"];
-  if (!slots.is_array() || slots.size() != bundle.slots.size()) return broken("its slots are not six");
+  if (!slots.is_array() || slots.size() != bundle.slots.size()) return broken("it does not have six slots");
   for (std::size_t i = 0; i < bundle.slots.size(); ++i) {
     const auto text = slots.items()[i].string_at("text");
     const auto name = slots.items()[i].string_at("name");
     if (!text || name != bundle.slots[i].name) return broken(fmt::format("slot {}", bundle.slots[i].name));
     bundle.slots[i].text = *text;
   }
-  if (hash_of(bundle.slots) != bundle.hash) return broken("its text is not what its hash says");
+  if (hash_of(bundle.slots) != bundle.hash) return broken("its text does not match its hash");
   const Value& entries = value["entries"];
   if (!entries.is_array()) return broken("it has no entries");
   for (const Value& entry : entries.items()) {
@@ -406,7 +406,7 @@ Result<Bundle> make_bundle(const ContextSpec& spec, std::string identity, const 
                 .hash = {}};
   if (identity.size() > limits::kIdentityBytes) {
     return fail(ErrorCode::kLimit,
-                fmt::format("the identity has {} bytes; it may have {}", identity.size(), limits::kIdentityBytes));
+                fmt::format("the identity has {} bytes; the limit is {}", identity.size(), limits::kIdentityBytes));
   }
   std::array<std::vector<Piece>, kHeadings.size()> pieces;
   for (const ContextSource& source : sources) {

@@ -1,14 +1,14 @@
-// What of everything that is known reaches an agent: sources, modes, and the bundle that is made of them. Pure.
+// Selects the context that reaches an agent: sources, modes, and the bundle built from them. Pure.
 //
-// | mode | given |
+// | mode | what the agent gets |
 // |---|---|
 // | full | everything |
 // | task-only | Tier 0 (unless `tier0: false`) and the task |
 // | challenger | Tier 0 and raw inputs; no prior results |
 // | blind | only the inputs named in the call |
 // | custom | what `include` names without what `exclude` names, of known keys |
-// Rules, soul and memory go with Tier 0. Roles `challenger`, `adversarial` and `evaluator` have the mode challenger,
-// blind on request, and cannot be given more: anything extra is an error. A reviewer never gets keys marked
+// Rules, soul and memory go with Tier 0. The roles `challenger`, `adversarial` and `evaluator` have the mode
+// challenger, or blind on request, and cannot get more: anything extra is an error. A reviewer never gets keys marked
 // `author_view`.
 #pragma once
 
@@ -32,8 +32,8 @@ enum class SourceKind {
   kTask,    // goal, ticket
   kRaw,     // raw inputs: a diff, a change request, documents
   kPrior,   // results of earlier phases, and what was made of them
-  // What an earlier phase wrote to be worked from, such as a pitch: the task of whoever does so, and a prior result to
-  // whoever must judge for himself.
+  // What an earlier phase wrote as a basis for later work, such as a pitch: a task for the phase that implements it, a
+  // prior result for one that must judge independently.
   kDocument,
 };
 
@@ -42,7 +42,7 @@ struct ContextSource {
   SourceKind kind = SourceKind::kTask;
   std::string title, text;
   int priority = 1;          // 1 first
-  bool author_view = false;  // how sure its author was, what the author thinks of it
+  bool author_view = false;  // the author's confidence in it, the author's own view
 };
 
 struct ContextSpec {
@@ -52,18 +52,17 @@ struct ContextSpec {
   std::vector<std::string> inputs = {}, include = {}, exclude = {};  // keys, or `discovery.*`
 };
 
-// The mode a role has when nothing is asked for, and what it may be asked for. kForbidden when the wish gives a
-// restricted role more; kInvalid for keys nobody knows, with the nearest one.
+// The mode of a role, from its default and the request. kForbidden when the request gives a restricted role more;
+// kInvalid for unknown keys, with the nearest one.
 Result<IsolationMode> isolation_mode_for(const ContextSpec& spec, const std::vector<ContextSource>& known);
 bool is_restricted(std::string_view role);
-// Whether a mode gives that source to whoever has the wish's role; `mode` as isolation_mode_for says.
+// Whether a mode includes that source for the request's role; `mode` as returned by isolation_mode_for().
 bool is_given(IsolationMode mode, const ContextSpec& spec, const ContextSource& source);
-// Whether the wish can be granted at all, as far as that is known before there are any sources. Errors as
-// isolation_mode_for().
+// Whether the request is valid, as far as that is known before there are any sources. Errors as isolation_mode_for().
 Status check_context_spec(const ContextSpec& spec);
-// kForbidden where it would give anything that the other keeps back.
+// kForbidden if it would give anything that the other withholds.
 Status check_is_narrower(const ContextSpec& spec, const ContextSpec& than);
-std::string known_keys();  // of all context there may be, for people
+std::string known_keys();  // all valid context keys, for people
 
 // A named part of the system prompt, with its own budget.
 struct Slot {
@@ -75,7 +74,7 @@ struct Slot {
 struct BundleEntry {
   std::string key, slot, hash;
   std::size_t bytes = 0;
-  bool is_omitted = false;  // it did not fit; its name stands in the slot
+  bool is_omitted = false;  // did not fit; the slot lists its name
 };
 
 struct Bundle {
@@ -89,8 +88,8 @@ struct Bundle {
   static Result<Bundle> from(const Value& value);
 };
 
-// Whole sources only, priority by priority; what does not fit is listed by name in its slot, and nothing of priority 1
-// is left out without that. prior_context has limits::kPriorContextBytes.
+// Whole sources only, in order of priority; what does not fit is listed by name in its slot, also for priority 1.
+// prior_context has limits::kPriorContextBytes.
 Result<Bundle> make_bundle(const ContextSpec& spec, std::string identity, const std::vector<ContextSource>& sources);
 
 }  // namespace sb::agent

@@ -1,5 +1,5 @@
-// The proof of isolation: a marker in every source, a real session in the real loop, and a look at every byte of every
-// request that a model was sent. What a mode excludes is absent from all of them, what it includes is there.
+// The proof of isolation: a marker in every source, a real session in the real loop, and a check of every byte of every
+// model request. What a mode excludes is absent from all of them, what it includes is present.
 #include <fmt/format.h>
 
 #include <mutex>
@@ -14,7 +14,7 @@ struct Sent {
   std::string workflow, bytes;
 };
 
-// Writes down what is sent before it is.
+// Records each request before it is sent.
 class ListeningModel final : public Model {
  public:
   ListeningModel(std::unique_ptr<Model> inner, std::vector<Sent>& sent, std::mutex& mutex)
@@ -74,7 +74,7 @@ class Proof {
     place.write(place.tree + "/src/a.txt", "code\n");
   }
 
-  // Every letter of the sources that were in all requests of the workflow; one that was in some only is an error.
+  // The letters of the sources that were in all requests of the workflow; a source in only some of them is an error.
   std::string letters(const std::string& workflow) {
     std::string all;
     int requests = 0;
@@ -142,16 +142,16 @@ struct Row {
 
 class EveryMode : public testing::TestWithParam<Row> {};
 
-TEST_P(EveryMode, SendsWhatItIncludesAndNothingElse) {
+TEST_P(EveryMode, SendsOnlyWhatItIncludes) {
   Proof proof;
   proof.place.script(snooping_script("two-steps"));
   const WorkResult ended = proof.work("two-steps", GetParam().spec);
   EXPECT_EQ(ended.state, EndState::kComplete) << ended.reason;
   EXPECT_GE(proof.sent.size(), 6u);
   EXPECT_EQ(proof.letters("two-steps"), GetParam().given);
-  // What an earlier phase left in the work tree is not for restricted roles, however they look for it.
+  // Restricted roles cannot find what an earlier phase left in the work tree, however they look for it.
   EXPECT_EQ(proof.ever_sent(kLeftMarker, "two-steps"), !is_restricted(GetParam().spec.role));
-  // And the record says so: the bundle of the log names the keys that were given.
+  // The log agrees: the logged bundle names the keys that were given.
   const auto began = proof.place.events_of(proof.last_session, "began");
   ASSERT_EQ(began.size(), 1u);
   std::string recorded;
@@ -200,7 +200,7 @@ std::string spawn_line(const std::string& workflow, const std::string& context) 
       R"("when": {"workflow": "two-steps"})");
 }
 
-TEST(Isolation, HoldsForChildrenToo) {
+TEST(Isolation, AppliesToChildrenToo) {
   Proof proof;
   proof.place.add_workflow("child-plain", child_workflow("child-plain", ""));
   proof.place.add_workflow("child-refuter", child_workflow("child-refuter", "role: adversarial"));
@@ -221,7 +221,7 @@ TEST(Isolation, HoldsForChildrenToo) {
   EXPECT_EQ(proof.letters("child-refuter"), "0rsmgtd");
   EXPECT_EQ(proof.letters("child-blind"), "");
   for (const std::string child : {"child-plain", "child-refuter", "child-blind", "child-reviewer"}) {
-    EXPECT_TRUE(proof.ever_sent("MARK-claim-7f3a", child)) << child << ": what it was handed arrives";
+    EXPECT_TRUE(proof.ever_sent("MARK-claim-7f3a", child)) << child << ": gets its inputs";
     EXPECT_EQ(proof.ever_sent(kLeftMarker, child), child == "child-plain" || child == "child-reviewer") << child;
   }
 }

@@ -42,7 +42,7 @@ std::string folder_of(std::string_view glob) {
 }
 
 struct FrontMatter {
-  std::string text;  // behind it
+  std::string text;  // after the front matter
   std::vector<std::string> applies_to;
   bool is_scoped = false;
   std::string fault;
@@ -62,7 +62,7 @@ FrontMatter strip_front_matter(const std::string& whole) {
   const std::size_t behind = text.find('\n', end);
   matter.text = behind == std::string_view::npos ? "" : whole.substr(behind + 1);
   const std::string yaml = whole.substr(start, end - start);
-  // Editors write values there that are no YAML (`globs: *.ts`); only our own key matters, and only where it stands.
+  // Editors write values there that are not YAML (`globs: *.ts`); only our own key matters, where it occurs.
   if (yaml.find("applies_to") == std::string::npos) return matter;
   const auto document = parse_document("front matter", yaml);
   const Value* scope = document ? document->root.find("applies_to") : nullptr;
@@ -72,7 +72,7 @@ FrontMatter strip_front_matter(const std::string& whole) {
     for (const Value& name : scope->items()) matter.applies_to.push_back(name.as_string());
   }
   matter.is_scoped = true;
-  if (!is_list && !(scope && scope->is_string())) matter.fault = "its applies_to is no name and no list of names";
+  if (!is_list && !(scope && scope->is_string())) matter.fault = "applies_to is neither a name nor a list of names";
   return matter;
 }
 
@@ -88,7 +88,7 @@ class RuleReader {
  public:
   RuleReader(const Files& files, const RuleQuery& query)
       : files_(files),
-        wish_(query),
+        query_(query),
         fence_({.root = files.canonical(query.work_tree).value_or(query.work_tree), .hidden = query.hidden}) {}
 
   RuleSources read() {
@@ -96,11 +96,11 @@ class RuleReader {
     std::vector<std::string> rules, tier0;
     for (const std::string_view pattern : kRuleFiles)
       std::ranges::move(paths_of(std::string(pattern)), std::back_inserter(rules));
-    for (const std::string& pattern : wish_.tier0) std::ranges::move(paths_of(pattern), std::back_inserter(tier0));
-    if (wish_.committed) {
+    for (const std::string& pattern : query_.tier0) std::ranges::move(paths_of(pattern), std::back_inserter(tier0));
+    if (query_.committed) {
       std::vector<std::string> all = rules;
       all.insert(all.end(), tier0.begin(), tier0.end());
-      committed_ = wish_.committed(all);
+      committed_ = query_.committed(all);
     }
     for (const std::string& path : rules) add_rule(path);
     for (const std::string& path : tier0) add_tier0(path);
@@ -125,26 +125,26 @@ class RuleReader {
     });
     std::ranges::sort(paths);
     if (paths.size() > limits::kRuleFilesEach) {
-      note(pattern, fmt::format("names {} files; the first {} are taken", paths.size(), limits::kRuleFilesEach));
+      note(pattern, fmt::format("matches {} files; only the first {} are used", paths.size(), limits::kRuleFilesEach));
       paths.resize(limits::kRuleFilesEach);
     }
     return paths;
   }
 
-  // As the work began, whatever the file says by now.
+  // The content at the start of the work, not the current one.
   std::optional<std::string> committed_text(const std::string& path) {
     const auto found = committed_.find(path);
     if (found == committed_.end()) {
-      if (fence_.for_reading(path)) note(path, "it is not in the commit the work began with; it is not taken");
+      if (fence_.for_reading(path)) note(path, "not in the commit that the work started from; ignored");
       return std::nullopt;
     }
     if (found->second.size() <= limits::kRuleFileBytes) return as_utf8(found->second);
-    note(path, "it is too large");
-    return fmt::format("(too large to be shown; read {} by yourself)", path);
+    note(path, "too large");
+    return fmt::format("(too large to include; read {} yourself)", path);
   }
 
   std::optional<std::string> text_at(const std::string& path) {
-    if (wish_.committed) return committed_text(path);
+    if (query_.committed) return committed_text(path);
     const auto at = fence_.for_reading(path);
     if (!at) {
       if (at.error().code != ErrorCode::kNotFound) note(path, at.error().message);
@@ -153,9 +153,8 @@ class RuleReader {
     const auto file = read_guarded(*at, limits::kRuleFileBytes);
     if (!file) {
       note(path, file.error().message);
-      // Too large to be read is still something the agent must know of.
-      if (file.error().code == ErrorCode::kLimit)
-        return fmt::format("(too large to be shown; read {} by yourself)", path);
+      // A file that is too large is still mentioned to the agent.
+      if (file.error().code == ErrorCode::kLimit) return fmt::format("(too large to include; read {} yourself)", path);
       return std::nullopt;
     }
     return as_utf8(file->bytes);
@@ -165,8 +164,8 @@ class RuleReader {
     const auto text = text_at(path);
     if (!text) return;
     const FrontMatter matter = strip_front_matter(*text);
-    if (!matter.fault.empty()) note(path, matter.fault + "; it is not taken");
-    if (is_blank(matter.text) || (matter.is_scoped && !names_any(matter.applies_to, wish_.work))) return;
+    if (!matter.fault.empty()) note(path, matter.fault + "; ignored");
+    if (is_blank(matter.text) || (matter.is_scoped && !names_any(matter.applies_to, query_.work))) return;
     if (!taken_.insert(sha256_hex(matter.text)).second) return;
     const std::string scope = matter.is_scoped ? fmt::format(" (for {})", fmt::join(matter.applies_to, ", ")) : "";
     found_.sources.push_back({.key = "rules/" + as_utf8(path),
@@ -179,7 +178,7 @@ class RuleReader {
   void add_tier0(const std::string& path) {
     const auto text = text_at(path);
     if (!text && !is_glob(path) && files_.kind(join_path(fence_.root(), path)) == FileKind::kMissing) {
-      note(path, "tier0 names it, and it does not exist");
+      note(path, "named by tier0, but does not exist");
     }
     if (!text || is_blank(*text) || !taken_tier0_.insert(path).second) return;
     found_.sources.push_back({.key = "tier0/" + as_utf8(path),
@@ -191,13 +190,13 @@ class RuleReader {
   std::optional<std::string> soul_at(const std::string& path) {
     const auto real = files_.canonical(path);
     if (!real) {
-      if (!wish_.soul.empty() && path == wish_.soul) note(path, "soul names it, and it does not exist");
+      if (!query_.soul.empty() && path == query_.soul) note(path, "named by soul, but does not exist");
       return std::nullopt;
     }
-    // The user's own lies among what is hidden; a project's must not lead there.
-    const bool is_hidden = std::ranges::any_of(wish_.hidden, [&](const auto& h) { return is_within(*real, h); });
-    if (path == wish_.soul && is_hidden && !is_within(path, wish_.config_home)) {
-      note(path, "is not read: it leads to what is not for agents");
+    // The user's own soul file is in a hidden folder; a project's must not point there.
+    const bool is_hidden = std::ranges::any_of(query_.hidden, [&](const auto& h) { return is_within(*real, h); });
+    if (path == query_.soul && is_hidden && !is_within(path, query_.config_home)) {
+      note(path, "not read: agents may not access it");
       return std::nullopt;
     }
     const auto text = files_.read(*real, limits::kRulesBytes);
@@ -208,14 +207,14 @@ class RuleReader {
 
   void add_soul() {
     std::optional<std::string> text;
-    if (!wish_.soul.empty()) text = soul_at(wish_.soul);
-    if (!text && !wish_.config_home.empty()) text = soul_at(join_path(wish_.config_home, "soul.md"));
+    if (!query_.soul.empty()) text = soul_at(query_.soul);
+    if (!text && !query_.config_home.empty()) text = soul_at(join_path(query_.config_home, "soul.md"));
     found_.sources.push_back(
         {.key = "soul", .kind = SourceKind::kRule, .title = "How we work", .text = text.value_or(built_in_soul())});
   }
 
   const Files& files_;
-  const RuleQuery& wish_;
+  const RuleQuery& query_;
   std::map<std::string, std::string> committed_;
   Fence fence_;
   RuleSources found_;
@@ -229,12 +228,12 @@ RuleSources read_rules(const Files& files, const RuleQuery& query) {
 }
 
 std::string built_in_soul() {
-  return R"(- The smallest change that fully solves the problem. No rewrite on the way, no option nobody asked for.
-- Understand why it is as it is before changing it: the code, its tests and its history usually say.
-- Fit in: names, structure, tests and tone as the files around have them.
-- A mistake must show: errors are passed on or told, never swallowed; nothing is half done and called done.
-- Behaviour that matters has a test, and the test was seen to fail without the change.
-- When two readings are possible and the difference matters, ask; otherwise choose, and write the choice down.
+  return R"(- Make the smallest change that fully solves the problem. No extra rewrites, no unrequested options.
+- Before you change code, understand why it is the way it is: the code, its tests and its history usually say.
+- Fit in: follow the names, structure, tests and tone of the surrounding files.
+- Make mistakes visible: pass errors on or report them, never swallow them; do not call half-done work done.
+- Behaviour that matters has a test, and you have seen the test fail without the change.
+- If there are two interpretations and the difference matters, ask; otherwise choose one and note the choice.
 )";
 }
 

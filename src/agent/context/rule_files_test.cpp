@@ -33,7 +33,7 @@ RuleQuery query_of(WorkTreeFixture& room) {
           .work = {"coding", "wr.coding-task", "build-slice"}};
 }
 
-TEST(Rules, AreReadFromTheWorkTreeInTheirOrder) {
+TEST(Rules, AreReadFromTheWorkTreeInOrder) {
   WorkTreeFixture room;
   for (const char* name :
        {".claude/CLAUDE.md", "CLAUDE.md", "CLAUDE.local.md", "AGENTS.md", ".github/AGENTS.md", ".cursor/rules/b.mdc",
@@ -51,7 +51,7 @@ TEST(Rules, AreReadFromTheWorkTreeInTheirOrder) {
   EXPECT_TRUE(read.notes.empty()) << read.notes.front();
 }
 
-TEST(Rules, OnlyThoseThatApplyAreTaken) {
+TEST(Rules, OnlyThoseThatApplyAreUsed) {
   WorkTreeFixture room;
   const auto rule = [&](const char* name, const char* scope) {
     room.write(fmt::format("work/.continue/rules/{}.md", name),
@@ -68,10 +68,10 @@ TEST(Rules, OnlyThoseThatApplyAreTaken) {
                                       "rules/.continue/rules/by-type.md", "rules/.continue/rules/by-workflow.md"));
   EXPECT_EQ(read.sources[2].title, ".continue/rules/by-step.md (for build-slice)");
   ASSERT_EQ(read.notes.size(), 1u);
-  EXPECT_THAT(read.notes[0], HasSubstr("wrong.md: its applies_to"));
+  EXPECT_THAT(read.notes[0], HasSubstr("wrong.md: applies_to"));
 }
 
-TEST(Rules, FrontMatterThatIsNoneStays) {
+TEST(Rules, InvalidFrontMatterStaysInTheText) {
   WorkTreeFixture room;
   room.write("work/AGENTS.md", "---\nnot closed");
   room.write("work/CLAUDE.md", "a\n---\nb\n---\nc");
@@ -84,7 +84,7 @@ TEST(Rules, FrontMatterThatIsNoneStays) {
   EXPECT_EQ(text_of(read, "rules/CLAUDE.local.md"), "behind");
 }
 
-TEST(Rules, TheSameTextIsTakenOnce) {
+TEST(Rules, TheSameTextIsUsedOnce) {
   WorkTreeFixture room;
   room.write("work/AGENTS.md", "the rules");
   std::filesystem::create_symlink("AGENTS.md", room.root + "/CLAUDE.md");
@@ -106,10 +106,10 @@ TEST(Rules, ALinkOutOfTheWorkTreeIsNotRead) {
   const RuleSources read = read_rules(room.files, query);
   EXPECT_THAT(keys(read), ElementsAre("soul"));
   EXPECT_EQ(read.sources[0].text, built_in_soul());
-  EXPECT_THAT(fmt::format("{}", fmt::join(read.notes, "\n")), HasSubstr("outside of what you may touch"));
+  EXPECT_THAT(fmt::format("{}", fmt::join(read.notes, "\n")), HasSubstr("outside the allowed folders"));
 }
 
-TEST(Rules, TheSoulIsTheFirstThatIsThere) {
+TEST(Rules, TheFirstExistingSoulIsUsed) {
   WorkTreeFixture room;
   RuleQuery query = query_of(room);
   EXPECT_EQ(text_of(read_rules(room.files, query), "soul"), built_in_soul());
@@ -122,7 +122,7 @@ TEST(Rules, TheSoulIsTheFirstThatIsThere) {
   EXPECT_EQ(text_of(read_rules(room.files, query), "soul"), "the project's");
 }
 
-TEST(Rules, TierZeroIsWhatTheSettingsName) {
+TEST(Rules, TierZeroIsNamedInTheSettings) {
   WorkTreeFixture room;
   room.write("work/VISION.md", "vision");
   room.write("work/docs/decisions/0002.md", "two");
@@ -134,10 +134,10 @@ TEST(Rules, TierZeroIsWhatTheSettingsName) {
               ElementsAre("soul", "tier0/VISION.md", "tier0/docs/decisions/0001.md", "tier0/docs/decisions/0002.md"));
   EXPECT_EQ(read.sources[1].kind, SourceKind::kTier0);
   ASSERT_EQ(read.notes.size(), 1u);
-  EXPECT_THAT(read.notes[0], HasSubstr("MISSION.md: tier0 names it"));
+  EXPECT_THAT(read.notes[0], HasSubstr("MISSION.md: named by tier0"));
 }
 
-TEST(Rules, LimitsAreKeptAndTold) {
+TEST(Rules, LimitsAreEnforcedAndReported) {
   WorkTreeFixture room;
   for (std::size_t i = 0; i <= limits::kRuleFilesEach; ++i) {
     room.write(fmt::format("work/.cursor/rules/r{:02}.mdc", i), fmt::format("rule {}", i));

@@ -2,8 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
+
 #include "base/crypto.hpp"
 #include "base/document/document.hpp"
+#include "base/document/stored_reader.hpp"
 #include "base/limits.hpp"
 
 namespace sb::agent {
@@ -11,8 +15,17 @@ namespace {
 
 constexpr int kPage = 500;
 constexpr int kAppendAttempts = 20;
-// Of our own making, and a reply of a model may be deep inside.
+
+constexpr std::array<std::string_view, 23> kTypes{
+    "began",     "turn",        "tool_started", "tool_ended", "awaiting",    "setback",     "parked",    "nudged",
+    "compacted", "issue",       "signal",       "refused",    "child_began", "child_ended", "recovered", "ended",
+    "steered",   "pause_asked", "go_on_asked",  "kill_asked", "taken_over",  "steer_seen",  "retried"};
+
+// Written by this program, but a model's reply inside may be deeply nested.
 Result<LoggedEvent> logged(const store::Event& event) {
+  if (std::ranges::find(kTypes, event.type) == kTypes.end()) {
+    return unknown_event(event.stream, event.seq, event.type);
+  }
   auto payload = parse_json(event.payload, kLogBounds);
   if (!payload) {
     return fail(ErrorCode::kCorrupt, fmt::format("event {} of {} is not JSON", event.seq, event.stream));
@@ -75,13 +88,12 @@ Result<std::string> AgentLog::blob(std::string_view hex) const {
   const auto bytes = from_hex(hex);
   if (!bytes || bytes->size() != sizeof(Digest)) {
     return fail(ErrorCode::kCorrupt,
-                fmt::format("the log of session {} names no blob by {}", session_, quote_json(hex)));
+                fmt::format("the log of session {} has an invalid blob name {}", session_, quote_json(hex)));
   }
   Digest digest;
   std::copy(bytes->begin(), bytes->end(), digest.begin());
   auto found = SB_TRY(store_.read([&](store::Snapshot& snapshot) { return snapshot.blob(digest); }));
-  if (!found)
-    return fail(ErrorCode::kCorrupt, fmt::format("a text of the log of session {} is gone: {}", session_, hex));
+  if (!found) return fail(ErrorCode::kCorrupt, fmt::format("the log of session {} lacks the blob {}", session_, hex));
   return std::move(*found);
 }
 

@@ -15,16 +15,16 @@
 namespace sb::agent {
 namespace {
 
-constexpr std::int64_t kAfreshMs = 300'000;  // below this a crashed session that delivered nothing begins again
+constexpr std::int64_t kAfreshMs = 300'000;  // a crashed session younger than this that submitted nothing restarts
 constexpr std::string_view kHowToDeliver =
-    "\n\nWhen the step is done, deliver it with complete_step: notes, and the artifacts and context keys it asks for.";
+    "\n\nWhen the step is done, submit it with complete_step: notes, and the artifacts and context keys it asks for.";
 
 std::string with_how_to(std::string_view text) {
   return std::string(text) + std::string(kHowToDeliver);
 }
 
-// What a model repeats of a key is taken out before anything is done with its reply. Only known values: a reply is also
-// what is going to be written into files, and much that looks like a key there is none.
+// Secrets that a model repeats are redacted before its reply is used. Only known values: a reply also holds what will
+// be written into files, where much looks like a key but is not one.
 ModelReply without(const std::vector<std::string>& secrets, ModelReply reply) {
   std::string text = to_json(Value(reply.content));
   bool has_one = false;
@@ -42,7 +42,7 @@ ModelReply without(const std::vector<std::string>& secrets, ModelReply reply) {
   return reply;
 }
 
-// Calls are told apart by their ids; a model that gives two the same in one conversation, or none, is helped out.
+// Calls are identified by their ids; duplicate or missing ids in a model's reply are replaced.
 void make_ids_unique(ModelReply& reply, const std::vector<Message>& before, int turn) {
   std::set<std::string> known;
   for (const Message& message : before) {
@@ -78,7 +78,7 @@ WorkResult AgentLoop::work() {
   }
 }
 
-// What people said is heard behind this: a conversation that begins anew must not begin without it.
+// Messages from people come after this: a conversation that restarts must not lose them.
 std::optional<WorkResult> AgentLoop::enter() {
   if (auto end = obey_control_requests()) return end;
   if (auto end = transcript_.has_begun() ? recover() : begin()) return end;
@@ -92,7 +92,7 @@ std::optional<WorkResult> AgentLoop::enter() {
   return std::nullopt;
 }
 
-// The bundle and the first message are kept as they are sent, so that a restart says the same.
+// The bundle and the first message are stored as sent, so that a restart sends the same.
 std::optional<WorkResult> AgentLoop::begin() {
   StepOutcome settled = advance_session(work_context_);
   if (settled.kind == StepOutcome::Kind::kSuspended) return suspend(std::move(settled.ended));
@@ -124,8 +124,8 @@ std::optional<WorkResult> AgentLoop::begin() {
   return commit(batch);
 }
 
-// A session that is taken up again: after a wait nothing needs to be said; after a crash it is recorded, and one that
-// had hardly begun begins again.
+// A session that is resumed: after a wait nothing is added; after a crash that is recorded, and a session that had
+// hardly begun starts again.
 std::optional<WorkResult> AgentLoop::recover() {
   const bool is_open = transcript_.has_open_calls();
   const bool repeats = is_open && std::ranges::any_of(transcript_.calls(), [](const TurnCall& call) {
@@ -135,16 +135,17 @@ std::optional<WorkResult> AgentLoop::recover() {
     Batch batch;
     const std::string by = transcript_.requests().reason;
     batch.entries.push_back(
-        {"nudged", Value::object({{"turn", transcript_.turn()},
-                                  {"why", "retried"},
-                                  {"text", fmt::format("A person lets you go on.{}{}", by.empty() ? "" : " ", by)}})});
+        {"nudged",
+         Value::object({{"turn", transcript_.turn()},
+                        {"why", "retried"},
+                        {"text", fmt::format("A person lets you continue.{}{}", by.empty() ? "" : " ", by)}})});
     if (auto end = commit(batch)) return end;
     return is_open ? std::nullopt : resume();
   }
   if (transcript_.has_suspended() || transcript_.turn() == 0 || transcript_.ended())
     return is_open ? std::nullopt : resume();
-  const bool begins_anew = transcript_.advances() == 0 && !repeats && transcript_.worked_ms() < kAfreshMs;
-  if (!begins_anew) {
+  const bool starts_again = transcript_.advances() == 0 && !repeats && transcript_.worked_ms() < kAfreshMs;
+  if (!starts_again) {
     Batch batch;
     batch.entries.push_back({"recovered", Value::object({{"turn", transcript_.turn()},
                                                          {"how", "resumed"},
@@ -158,12 +159,11 @@ std::optional<WorkResult> AgentLoop::recover() {
   auto text = full_step_text(work_context_);
   if (!text) return with_totals({.state = EndState::kInternalError, .reason = text.error().to_string()});
   *text = with_how_to(*text) +
-          "\n\nAn earlier try at this step was interrupted before it delivered anything. The work tree "
-          "may hold what it left: look before you change.";
+          "\n\nAn earlier attempt at this step was interrupted before it submitted anything. The work tree "
+          "may contain its changes: look before you edit.";
   for (const TurnCall& call : transcript_.calls()) {
     if (call.has_started && !call.has_ended) {
-      *text +=
-          fmt::format("\nIt was interrupted in the middle of {}: whether that happened is not known.", call.call.name);
+      *text += fmt::format("\nIt was interrupted during {}; it is unknown whether that took effect.", call.call.name);
     }
   }
   step_ = settled.step;
@@ -171,14 +171,14 @@ std::optional<WorkResult> AgentLoop::recover() {
   batch.entries.push_back({"recovered",
                            Value::object({{"turn", transcript_.turn()},
                                           {"how", "afresh"},
-                                          {"why", "the process ended before anything was delivered"},
+                                          {"why", "the process ended before anything was submitted"},
                                           {"place", settled.place},
                                           {"text", sha256_hex(*text)}}),
                            {*text}});
   return commit(batch);
 }
 
-// The session may have been moved on by others meanwhile: a person who took over, an answered gate.
+// The session may have advanced in the meantime: a person took over, a gate was answered.
 std::optional<WorkResult> AgentLoop::resume() {
   StepOutcome settled = advance_session(work_context_);
   if (settled.kind == StepOutcome::Kind::kSuspended) return suspend(std::move(settled.ended));
@@ -192,8 +192,8 @@ std::optional<WorkResult> AgentLoop::resume() {
       {"nudged", Value::object({{"turn", transcript_.turn()},
                                 {"why", "moved"},
                                 {"place", settled.place},
-                                {"text", "The session was moved on meanwhile. This is open now:\n\n" + settled.notices +
-                                             with_how_to(*text)}})});
+                                {"text", "The session has advanced in the meantime. The open step is now:\n\n" +
+                                             settled.notices + with_how_to(*text)}})});
   return commit(batch);
 }
 
@@ -208,7 +208,7 @@ std::optional<WorkResult> AgentLoop::one_turn() {
   add_nudges(batch);
   if (auto end = commit(batch)) return end;
   if (auto end = choose_model()) return end;
-  // At the border of two steps little is lost by beginning anew; within one only when there is no other way.
+  // Between two steps a compaction loses little; within a step it is the last resort.
   const std::int64_t room = static_cast<std::int64_t>(chosen_.settings->context_tokens) / 10;
   const bool is_long = transcript_.size_in_tokens() > room * (transcript_.turns_in_step() == 0 ? 6 : 9);
   if (is_long) {
@@ -217,7 +217,7 @@ std::optional<WorkResult> AgentLoop::one_turn() {
   return ask_model();
 }
 
-// Who stops a session does not ask its agent.
+// Stopping a session does not involve its agent.
 std::optional<WorkResult> AgentLoop::stopped_by_others() {
   const auto summary = work_context_.parts.home.sessions().summary(work_context_.assignment.session);
   if (!summary) return with_totals({.state = EndState::kInternalError, .reason = summary.error().to_string()});
@@ -325,24 +325,23 @@ std::optional<WorkResult> AgentLoop::ask_model() {
   work_context_.report(Progress::Kind::kTurn, "", step_);
   if (auto end = run_calls(std::move(calls), std::move(batch))) return end;
   if (reply.stop != StopReason::kRefusal) return std::nullopt;
-  return finish({.state = EndState::kStoppedEarly, .reason = "the model refused to go on"});
+  return finish({.state = EndState::kStoppedEarly, .reason = "the model refused to continue"});
 }
 
 std::optional<WorkResult> AgentLoop::compact(std::string_view why) {
   const auto text = full_step_text(work_context_);
   if (!text) return with_totals({.state = EndState::kInternalError, .reason = text.error().to_string()});
-  const std::string anew = fmt::format(
-      "{}\n\nWhat was said before is no longer here, because {}. What was delivered stands above; the work tree is as "
-      "you "
-      "left it.",
+  const std::string restart_message = fmt::format(
+      "{}\n\nThe earlier conversation was dropped because {}. What you submitted is listed above; the work tree is as "
+      "you left it.",
       with_how_to(*text), why);
   Batch batch;
   batch.entries.push_back({"compacted",
                            Value::object({{"turn", transcript_.turn()},
-                                          {"text", sha256_hex(anew)},
+                                          {"text", sha256_hex(restart_message)},
                                           {"before", transcript_.size_in_tokens()},
-                                          {"after", anew.size() / 4}}),
-                           {anew}});
+                                          {"after", restart_message.size() / 4}}),
+                           {restart_message}});
   return commit(batch);
 }
 

@@ -1,8 +1,9 @@
-// The loop in which a model works a session: asks it, runs the tools it calls, keeps every turn, until the workflow is
-// complete or one of the named ends is reached.
+// The loop in which a model works on a session: sends requests, runs the tools it calls, logs every turn, until the
+// workflow is complete or one of the end states is reached.
 //
-// A turn is one commit where nothing in it changes anything outside; else each change has its start in a commit before
-// it and its end in one behind it. So a crash leaves at most one change in doubt, and that is told to the agent.
+// A turn is one commit if nothing in it has an effect outside; otherwise each effect is logged in a commit before it
+// starts and in one after it ends. A crash therefore leaves at most one effect in doubt, and the agent is informed of
+// it.
 #pragma once
 
 #include <memory>
@@ -23,8 +24,8 @@ struct ChosenModel {
 struct AgentLoopParts {
   WorkContext& work_context;
   Transcript& transcript;
-  std::function<Result<ChosenModel>(const std::string& step)> choose;  // who does this step
-  Tools& tools;                                                        // that touch the work tree
+  std::function<Result<ChosenModel>(const std::string& step)> choose;  // the model for this step
+  Tools& tools;                                                        // that act on the work tree
   std::string sandbox;
 };
 
@@ -48,7 +49,7 @@ class AgentLoop {
   ModelRequest next_request();
   std::optional<WorkResult> compact(std::string_view why);
 
-  // calls.cpp: what the model called for
+  // calls.cpp: the model's tool calls
   struct Batch {
     std::vector<AgentLog::Entry> entries;
     std::vector<AgentLog::Row> rows;
@@ -58,21 +59,21 @@ class AgentLoop {
   std::optional<WorkResult> run_change(Tool& tool, const TurnCall& call, Batch& batch);
   void run_reads(const std::vector<std::pair<Tool*, const TurnCall*>>& reads, Batch& batch);
   Tool* find_tool(std::string_view name);
-  std::string call_error(const ToolCall& call);  // unknown, or of the wrong shape
+  std::string call_error(const ToolCall& call);  // unknown tool or invalid arguments
   void add_end(Batch& batch, const ToolCall& call, ToolResult result, std::int64_t ms);
   ToolRun tool_run();
 
-  // ends.cpp: when it is over, and what is said before
+  // ends.cpp: when the loop ends, and the hints before it does
   std::optional<WorkResult> model_failed(const ModelError& error);
-  // A try that failed; `at_ms` 0: nobody tries again by himself.
+  // A failed request; `at_ms` 0: no automatic retry.
   std::optional<WorkResult> log_retry(const ModelError& error, std::int64_t at_ms);
   std::optional<WorkResult> limit_reached();
   void add_nudges(Batch& batch);
   WorkResult finish(WorkResult ended, Batch batch = {});
-  WorkResult suspend(WorkResult ended);  // to be gone on with
+  WorkResult suspend(WorkResult ended);  // to be continued later
   WorkResult with_totals(WorkResult ended);
 
-  std::optional<WorkResult> commit(Batch& batch);  // appends and follows; kInternalError when it could not be written
+  std::optional<WorkResult> commit(Batch& batch);  // appends and follows; kInternalError when the write failed
   Status follow();
 
   WorkContext& work_context_;
@@ -84,7 +85,7 @@ class AgentLoop {
   SessionTools session_tools_;
   std::vector<std::string> system_;
   std::string step_;
-  bool was_compacted_ = false;  // because the conversation was too long, and it was asked again since
+  bool was_compacted_ = false;  // compacted because the conversation was too long, and retried since
 };
 
 }  // namespace sb::agent

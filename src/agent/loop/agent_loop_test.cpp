@@ -1,4 +1,4 @@
-// Agents at work: a session from its first turn to its end.
+// Agents working on a session, from the first turn to the end.
 #include "agent/loop/testing.hpp"
 
 namespace sb::agent {
@@ -9,7 +9,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;
 
-TEST(AgentLoop, WorksASessionToItsEnd) {
+TEST(AgentLoop, CompletesASession) {
   LoopFixture place;
   place.add_workflow("two-steps", kTwoSteps);
   place.script(
@@ -22,13 +22,13 @@ TEST(AgentLoop, WorksASessionToItsEnd) {
   EXPECT_EQ(place.status(session), "complete");
   EXPECT_THAT(place.types(session), ElementsAre("began", "turn", "tool_started", "tool_ended", "turn", "tool_started",
                                                 "tool_ended", "ended"));
-  // Nothing is asked again of a session that is over.
+  // A session that is over causes no more requests.
   EXPECT_EQ(place.work(session).state, EndState::kComplete);
   EXPECT_EQ(place.types(session).size(), 8u);
 }
 
-// What a model keeps to itself stays with it: another could not read it.
-TEST(AgentLoop, EachStepIsDoneByTheModelOfItsTier) {
+// A model's private blocks stay with it: another model could not read them.
+TEST(AgentLoop, UsesTheModelOfEachStepsTier) {
   LoopFixture place;
   place.add_workflow("tiers", R"(
 id: tiers
@@ -78,7 +78,7 @@ TEST(AgentLoop, NeverShowsTokens) {
   EXPECT_EQ(place.work(place.start("two-steps")).state, EndState::kComplete);
 }
 
-TEST(AgentLoop, AnswersUnknownToolsAndMisshapenArguments) {
+TEST(AgentLoop, ReportsUnknownToolsAndInvalidArguments) {
   LoopFixture place;
   place.add_workflow("two-steps", kTwoSteps);
   place.script(call_line("complete_stepp", R"({"notes": "x"})") + call_line("complete_step", R"({"note": 1})") +
@@ -92,7 +92,7 @@ TEST(AgentLoop, AnswersUnknownToolsAndMisshapenArguments) {
   EXPECT_THAT(place.result_text(session, ends[2]), HasSubstr("takes an object"));
 }
 
-TEST(AgentLoop, D24_AnAgentThatStopsEarlyIsNudgedTwiceAndThenHasFailed) {
+TEST(AgentLoop, D24_AnAgentThatStopsEarlyIsRemindedTwiceAndThenFails) {
   LoopFixture place;
   place.add_workflow("two-steps", kTwoSteps);
   place.script(
@@ -113,7 +113,7 @@ TEST(AgentLoop, D24_AnAgentThatStopsEarlyIsNudgedTwiceAndThenHasFailed) {
   EXPECT_EQ(place.work(session).state, EndState::kStoppedEarly);
 }
 
-TEST(AgentLoop, GoesOnAfterACutReply) {
+TEST(AgentLoop, ContinuesAfterACutReply) {
   LoopFixture place;
   place.add_workflow("two-steps", kTwoSteps);
   place.script(R"({"content": "A long", "stop_reason": "max_tokens"})"
@@ -123,7 +123,7 @@ TEST(AgentLoop, GoesOnAfterACutReply) {
   EXPECT_EQ(place.work(place.start("two-steps")).state, EndState::kComplete);
 }
 
-TEST(AgentLoop, NamesItsLimits) {
+TEST(AgentLoop, ReportsTheLimitItReached) {
   LoopFixture place;
   place.add_workflow("two-steps", kTwoSteps);
   const std::string issue = R"({"kind": "blocked", "severity": "info", "summary": "N"})";
@@ -148,7 +148,7 @@ TEST(AgentLoop, NamesItsLimits) {
   EXPECT_EQ(end_with({}), EndState::kModelFailed);  // the script has no more lines
 }
 
-TEST(AgentLoop, ToldOnceOfRepeatingThenEnds) {
+TEST(AgentLoop, WarnsOnceAboutRepetitionThenEnds) {
   LoopFixture place;
   place.add_workflow("two-steps", kTwoSteps);
   place.script(call_line("nothing", "{}", R"("repeat": true)"));
@@ -159,7 +159,7 @@ TEST(AgentLoop, ToldOnceOfRepeatingThenEnds) {
   EXPECT_EQ(place.events_of(session, "nudged").size(), 1u);
 }
 
-TEST(AgentLoop, SilenceOfTheModelIsAStall) {
+TEST(AgentLoop, ASilentModelIsAStall) {
   LoopFixture place;
   place.add_workflow("two-steps", kTwoSteps);
   place.limits.stall_ms = 300;
@@ -167,7 +167,7 @@ TEST(AgentLoop, SilenceOfTheModelIsAStall) {
   EXPECT_EQ(place.work(place.start("two-steps")).state, EndState::kStalled);
 }
 
-// Says something now and then before it replies.
+// Sends something now and then before it replies.
 class EndlessModel final : public Model {
  public:
   EndlessModel(std::unique_ptr<Model> inner, Clock& clock) : inner_(std::move(inner)), clock_(clock) {}
@@ -187,7 +187,7 @@ class EndlessModel final : public Model {
   Clock& clock_;
 };
 
-TEST(AgentLoop, D21_ALongCommandAndASlowModelThatGivesSignsOfLifeAreNoStall) {
+TEST(AgentLoop, D21_ALongCommandOrASlowButActiveModelIsNotAStall) {
   LoopFixture place;
   place.add_workflow("two-steps", kTwoSteps);
   place.limits.stall_ms = 500;
@@ -201,7 +201,7 @@ TEST(AgentLoop, D21_ALongCommandAndASlowModelThatGivesSignsOfLifeAreNoStall) {
   EXPECT_EQ(ended.state, EndState::kComplete) << ended.reason;
 }
 
-// Whose answers cannot be kept as long as the disk is full.
+// A model whose replies cannot be stored while the disk is full.
 class UnsavableModel final : public Model {
  public:
   UnsavableModel(std::unique_ptr<Model> inner, bool& is_full) : inner_(std::move(inner)), is_full_(is_full) {}
@@ -216,7 +216,7 @@ class UnsavableModel final : public Model {
   bool& is_full_;
 };
 
-TEST(AgentLoop, WhatCannotBeKeptEndsNothing) {
+TEST(AgentLoop, AFailedWriteDoesNotEndTheSession) {
   LoopFixture place;
   place.add_workflow("two-steps", kTwoSteps);
   bool is_full = true;
@@ -234,7 +234,7 @@ TEST(AgentLoop, WhatCannotBeKeptEndsNothing) {
   EXPECT_EQ(ended.state, EndState::kComplete) << ended.reason;
 }
 
-TEST(AgentLoop, ReadsOfOneTurnAreOneCommitAndAnswerInTheOrderOfTheCalls) {
+TEST(AgentLoop, CommitsTheReadsOfATurnTogetherInCallOrder) {
   LoopFixture place;
   place.add_workflow("two-steps", kTwoSteps);
   std::string calls;
@@ -261,7 +261,7 @@ TEST(AgentLoop, ReadsOfOneTurnAreOneCommitAndAnswerInTheOrderOfTheCalls) {
   EXPECT_EQ(place.types(session)[2], "tool_ended");
 }
 
-TEST(AgentLoop, ASessionThatWasStoppedIsLeft) {
+TEST(AgentLoop, LeavesAStoppedSessionAlone) {
   LoopFixture place;
   place.add_workflow("two-steps", kTwoSteps);
   place.script(complete_line("The first thing is done.") + complete_line("Never."));
@@ -286,7 +286,7 @@ TEST(AgentLoop, ToolsHaveNoSecretsInTheirEnvironment) {
   EXPECT_EQ(ended.state, EndState::kComplete) << ended.reason;
 }
 
-TEST(AgentLoop, TimeIsLimited) {
+TEST(AgentLoop, LimitsTheTime) {
   LoopFixture place;
   place.add_workflow("two-steps", kTwoSteps);
   place.limits.time_ms = 300;
@@ -294,7 +294,7 @@ TEST(AgentLoop, TimeIsLimited) {
   EXPECT_EQ(place.work(place.start("two-steps")).state, EndState::kTimeLimit);
 }
 
-TEST(AgentLoop, AnOutageIsLeftAndGoneOnWith) {
+TEST(AgentLoop, SuspendsDuringAnOutageAndContinuesLater) {
   LoopFixture place;
   place.add_workflow("two-steps", kTwoSteps);
   place.script(complete_line("The first thing is done.") +
@@ -309,7 +309,7 @@ TEST(AgentLoop, AnOutageIsLeftAndGoneOnWith) {
   EXPECT_THAT(place.types(session), Not(Contains("recovered")));
 }
 
-TEST(AgentLoop, CompactsAtTheBorderOfSteps) {
+TEST(AgentLoop, CompactsBetweenSteps) {
   LoopFixture place;
   place.add_workflow("two-steps", kTwoSteps);
   place.settings.models["m"].context_tokens = 1'000;
@@ -323,7 +323,7 @@ TEST(AgentLoop, CompactsAtTheBorderOfSteps) {
   EXPECT_EQ(place.events_of(session, "compacted").size(), 1u);
 }
 
-TEST(AgentLoop, CompactsWhenTheModelSaysItIsTooLong) {
+TEST(AgentLoop, CompactsWhenTheModelReportsTooLongAContext) {
   LoopFixture place;
   place.add_workflow("two-steps", kTwoSteps);
   place.script(complete_line("The first thing is done.") +
@@ -333,7 +333,7 @@ TEST(AgentLoop, CompactsWhenTheModelSaysItIsTooLong) {
   EXPECT_EQ(place.work(place.start("two-steps")).state, EndState::kComplete);
 }
 
-TEST(AgentLoop, HintsAfterARefusedStepFirstWhatIsMissingThenAnExample) {
+TEST(AgentLoop, AfterARejectedStepShowsWhatIsMissingThenAnExample) {
   LoopFixture place;
   place.add_workflow("hand-over", R"(
 id: hand-over
@@ -350,15 +350,15 @@ steps:
       complete_line("I have done it all.") +
       complete_line(
           "I have done it, really.",
-          R"("expect": {"contains": ["The step was refused. What it still needs", "wr.contracts.coding_handoff"]})") +
+          R"("expect": {"contains": ["The step was rejected. Still missing", "wr.contracts.coding_handoff"]})") +
       call_line("complete_step", good,
-                R"("expect": {"contains": ["what a submission that fits looks like", "\"filesChanged\""]})"));
+                R"("expect": {"contains": ["A valid submission looks like this", "\"filesChanged\""]})"));
   const std::string session = place.start("hand-over");
   const WorkResult ended = place.work(session);
   EXPECT_EQ(ended.state, EndState::kComplete) << ended.reason;
 }
 
-TEST(AgentLoop, KnownSecretsStandInNoLogAndNoNote) {
+TEST(AgentLoop, KeepsKnownSecretsOutOfLogsAndNotes) {
   LoopFixture place;
   place.add_workflow("two-steps", kTwoSteps);
   place.script(complete_line("The key is k-0123456789-secret, as I found out.") +

@@ -6,12 +6,11 @@
 #include <map>
 #include <mutex>
 #include <optional>
-#include <thread>
 
 #include "agent/loop/agent_loop.hpp"
 #include "agent/loop/transcript.hpp"
 #include "agent/loop/work_context.hpp"
-#include "agent/model/provider.hpp"
+#include "agent/model/make_model.hpp"
 #include "agent/programs/command_agent.hpp"
 #include "agent/secrets/secret_value.hpp"
 #include "agent/tools/work_tools.hpp"
@@ -30,7 +29,7 @@ std::vector<std::string> secrets_of(const AgentRunnerParts& parts) {
   return all;
 }
 
-// The open steps of the session and of those around it, for the interlock.
+// The open steps of the session and of its parents, for the interlock.
 Result<guard::OpenStepChain> open_chain(engine::SessionHome& home, const std::string& session) {
   engine::Summary summary = SB_TRY(home.sessions().summary(session));
   return home.home().store().read([&](store::Snapshot& snapshot) -> Result<guard::OpenStepChain> {
@@ -72,31 +71,6 @@ struct AgentRunner::Parts {
   WorkTreeAccess place_for(const Assignment& assignment, SeenFiles& seen);
   WorkResult run_session(AgentRunner& runner, const Assignment& assignment, const ModelSettings& model,
                          const OnProgress& on_progress);
-  // While a step's command runs, on this thread, the session's own watch says whether it goes on.
-  struct WatchdogScope {
-    WatchdogScope(Parts& all, Watchdog& watchdog) : parts(all) {
-      const std::scoped_lock lock(parts.mutex);
-      parts.watches[std::this_thread::get_id()].push_back(&watchdog);
-    }
-    ~WatchdogScope() {
-      const std::scoped_lock lock(parts.mutex);
-      auto& own = parts.watches[std::this_thread::get_id()];
-      own.pop_back();
-      if (own.empty()) parts.watches.erase(std::this_thread::get_id());
-    }
-    WatchdogScope(const WatchdogScope&) = delete;
-    WatchdogScope& operator=(const WatchdogScope&) = delete;
-    Parts& parts;
-  };
-  bool command_keeps_going() {
-    Watchdog* watchdog = nullptr;
-    {
-      const std::scoped_lock lock(mutex);
-      const auto own = watches.find(std::this_thread::get_id());
-      if (own != watches.end()) watchdog = own->second.back();
-    }
-    return watchdog == nullptr || watchdog->should_continue();
-  }
 
   AgentRunnerParts given;
   std::shared_ptr<UsedLines> used;
@@ -104,18 +78,13 @@ struct AgentRunner::Parts {
   Redactor redactor;
   std::mutex mutex;
   std::optional<engine::Sandbox> found;
-  std::map<std::thread::id, std::vector<Watchdog*>> watches;
 };
 
 AgentRunner::AgentRunner(AgentRunnerParts parts) : parts_(std::make_unique<Parts>(std::move(parts))) {
-  Parts& own = *parts_;
-  own.given.home.commands().watch([&own] { return own.command_keeps_going(); });
-  own.given.home.commands().hide(own.given.secret_files);
+  parts_->given.home.commands().hide(parts_->given.secret_files);
 }
 
-AgentRunner::~AgentRunner() {
-  parts_->given.home.commands().watch({});
-}
+AgentRunner::~AgentRunner() = default;
 
 const std::vector<std::string>& AgentRunner::secrets() const {
   return parts_->secrets;
@@ -125,14 +94,14 @@ Result<const ModelSettings*> AgentRunner::Parts::model_of(const Assignment& assi
   if (assignment.model.empty()) return given.settings.model_for(assignment.role, assignment.tier);
   const auto named = given.settings.models.find(assignment.model);
   if (named == given.settings.models.end()) {
-    return fail(ErrorCode::kInvalid, fmt::format("there is no model {} in the settings", quote_json(assignment.model)),
+    return fail(ErrorCode::kInvalid, fmt::format("the settings have no model {}", quote_json(assignment.model)),
                 "Name one of `models`");
   }
   return &named->second;
 }
 
-// A step's own tier counts before the session's. A program cannot take over in the middle of a conversation, so a tier
-// that is one leaves the step to the session's model.
+// A step's own tier takes precedence over the session's. A program cannot take over in the middle of a conversation, so
+// a step whose tier is a program keeps the session's model.
 Result<std::reference_wrapper<const ModelSettings>> AgentRunner::Parts::model_for_step(
     const Assignment& assignment, const engine::Program& program, const std::string& step,
     const ModelSettings& usual) const {
@@ -140,7 +109,7 @@ Result<std::reference_wrapper<const ModelSettings>> AgentRunner::Parts::model_fo
   const auto tier = program.step(step).model_tier;
   if (!tier) return std::cref(usual);
   const ModelSettings* own = SB_TRY(given.settings.model_for(assignment.role, workflow::to_string(*tier)));
-  return std::cref(own->provider == ModelSettings::Provider::kCommand ? usual : *own);
+  return std::cref(own->is_program() ? usual : *own);
 }
 
 WorkTreeAccess AgentRunner::Parts::place_for(const Assignment& assignment, SeenFiles& seen) {
@@ -188,7 +157,6 @@ WorkResult AgentRunner::Parts::run_session(AgentRunner& runner, const Assignment
   }
   const WorkLimits limits = with_defaults(assignment.limits);
   Watchdog watchdog(log, given.seams.clock, limits, transcript.worked_ms(), assignment.should_continue);
-  const WatchdogScope watchdog_scope(*this, watchdog);
   WorkContext work_context{given,   assignment, limits,      log, watchdog, redactor,
                            secrets, runner,     on_progress, {},  totals};
   work_context.left = [&] {
@@ -200,13 +168,10 @@ WorkResult AgentRunner::Parts::run_session(AgentRunner& runner, const Assignment
       left.micro_cents = std::max<std::int64_t>(limits.micro_cents - transcript.spent_micro_cents(), 1);
     return left;
   };
-  if (settings.provider == ModelSettings::Provider::kCommand) {
-    const auto watch = [this, &watchdog]() -> std::shared_ptr<void> {
-      return std::make_shared<WatchdogScope>(*this, watchdog);
-    };
+  if (settings.is_program()) {
     SeenFiles seen;
     const WorkTreeAccess place = place_for(assignment, seen);
-    return run_agent_program({work_context, transcript, settings, used, sandbox(), place, watch});
+    return run_agent_program({work_context, transcript, settings, used, sandbox(), place});
   }
   work_context.has_child = [&transcript](const std::string& session) { return transcript.has_child(session); };
   const auto program = given.home.sessions().program(summary->hash);
@@ -237,7 +202,7 @@ WorkResult AgentRunner::work(const Assignment& assignment, const OnProgress& on_
   }
   if (!lineage) return {.state = EndState::kInternalError, .reason = lineage.error().to_string()};
   if (assignment.depth > with_defaults(assignment.limits).depth) {
-    return {.state = EndState::kForbidden, .reason = "it is deeper below the first session than its limits allow"};
+    return {.state = EndState::kForbidden, .reason = "nested deeper below the first session than the limits allow"};
   }
   return parts_->run_session(*this, assignment, **model, on_progress);
 }

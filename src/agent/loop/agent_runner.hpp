@@ -1,7 +1,7 @@
-// Everybody who can work: makes the worker an assignment needs out of the settings, and hands it what it works with.
+// Runs agents: builds the worker that an assignment needs from the settings, and gives it what it works with.
 //
-// The loop asks the staff in turn for the children a step starts, for the evaluators of gates and for spawn_agent.
-// Threads: work() from any, several at once.
+// The loop calls it again for the children that a step starts, for gate evaluators and for spawn_agent. Thread-safe:
+// work() may be called from several threads at a time.
 #pragma once
 
 #include <memory>
@@ -21,13 +21,14 @@ struct AgentRunnerParts {
   const AgentSettings& settings;
   net::HttpClient& http;
   AgentHost* host = nullptr;  // null: `command` models cannot be used here
-  // Puts cassettes, or a replay, around a provider; may be empty.
+  // Wraps a provider in a recording or a replay; may be empty.
   std::function<std::unique_ptr<Model>(std::unique_ptr<Model>, const Assignment&)> wrap_model = {};
-  // What an agent's child is told of its surroundings: the sources its bundle is made of. May be empty.
+  // The sources of a child agent's context bundle. May be empty.
   std::function<std::vector<ContextSource>(const Assignment& parent)> sources = {};
-  // Values that must be in no log, prompt or note, besides the keys of the settings' models: tokens of forges, ….
+  // Values that must not appear in logs, prompts or notes, in addition to the keys of the settings' models: forge
+  // tokens, ….
   std::vector<std::string> secrets = {};
-  // Files that no agent sees, besides those with the keys of the settings' models.
+  // Files that no agent may see, in addition to the key files of the settings' models.
   std::vector<std::string> secret_files = {};
 };
 
@@ -36,7 +37,7 @@ class AgentRunner final : public Worker {
   explicit AgentRunner(AgentRunnerParts parts);
   ~AgentRunner() override;
   WorkResult work(const Assignment& assignment, const OnProgress& on_progress) override;
-  // Every value that is kept from agents: those given, and the keys of the settings' models.
+  // Every value that is kept from agents: the given ones and the keys of the settings' models.
   const std::vector<std::string>& secrets() const;
 
  private:

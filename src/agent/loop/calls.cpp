@@ -1,4 +1,4 @@
-// What a model called for: told from what it may not call, run, and kept.
+// The model's tool calls: checked, run and logged.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -25,7 +25,7 @@ std::string AgentLoop::call_error(const ToolCall& call) {
   for (const ToolDeclaration& each : session_tools_.declarations()) names.push_back(each.name);
   for (const auto& tool : tools_) names.push_back(tool->declaration().name);
   const std::string nearest = nearest_name(call.name, names);
-  return fmt::format("There is no tool {} here{}. There are: {}.", quote_json(call.name.substr(0, 64)),
+  return fmt::format("Unknown tool {}{}. Available: {}.", quote_json(call.name.substr(0, 64)),
                      nearest.empty() ? "" : fmt::format("; did you mean {}?", nearest), fmt::join(names, ", "));
 }
 
@@ -62,8 +62,8 @@ std::optional<WorkResult> AgentLoop::run_calls(std::vector<TurnCall> calls, Batc
       add_end(
           batch, call.call,
           {.text =
-               "This call was interrupted: the process ended while it ran. Whether it took effect is not known, and "
-               "it was not repeated. Look what is there before you go on.",
+               "This call was interrupted: the process ended while it ran. It is unknown whether it took effect, and "
+               "it was not repeated. Check the current state before you continue.",
            .is_error = true},
           0);
       continue;

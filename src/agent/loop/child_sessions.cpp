@@ -29,7 +29,7 @@ std::vector<std::string> both(const std::vector<std::string>& above, const std::
   for (const std::string& name : own) {
     if (std::ranges::find(above, name) != above.end()) common.push_back(name);
   }
-  // Nothing in common is not the same as everything: what is left is what every agent has.
+  // An empty intersection must not mean "all tools": what is left are the tools that every agent has.
   if (common.empty()) common.push_back("complete_step");
   return common;
 }
@@ -38,7 +38,7 @@ std::string shown(const Value& value) {
   return value.is_string() ? value.as_string() : to_pretty_json(value);
 }
 
-// What its workflow was started with, as far as it is to be shown: in a blind role the inputs its definition names.
+// The inputs of its workflow, as far as they may be shown: for a blind role, those that its definition names.
 Result<std::vector<ContextSource>> context_sources(WorkContext& work_context, const std::string& session,
                                                    const std::vector<std::string>& keys) {
   engine::Sessions& sessions = work_context.parts.home.sessions();
@@ -68,10 +68,10 @@ Result<Bundle> bundle_for(WorkContext& work_context, const ChildSession& child, 
   }
   std::vector<ContextSource> sources =
       work_context.parts.sources ? work_context.parts.sources(work_context.assignment) : std::vector<ContextSource>();
-  // Nobody tells another what he was not told himself.
-  const std::vector<BundleEntry>& told = work_context.assignment.bundle.entries;
+  // An agent cannot pass on what was hidden from itself.
+  const std::vector<BundleEntry>& visible = work_context.assignment.bundle.entries;
   std::erase_if(sources, [&](const ContextSource& source) {
-    return std::ranges::none_of(told, [&](const BundleEntry& entry) { return entry.key == source.key; });
+    return std::ranges::none_of(visible, [&](const BundleEntry& entry) { return entry.key == source.key; });
   });
   for (ContextSource& source : SB_TRY(context_sources(work_context, child.session, keys))) {
     const bool is_known =
@@ -87,7 +87,7 @@ Result<Assignment> assignment_for(WorkContext& work_context, const ChildSession&
   const auto program = SB_TRY(sessions.program(summary.hash));
   const workflow::Definition& definition = program->definition();
   std::string role = definition.role ? std::string(workflow::to_string(*definition.role)) : std::string();
-  // Who is restricted cannot send another to look.
+  // A restricted agent cannot send an unrestricted one to look.
   if (is_restricted(work_context.assignment.role) && !is_restricted(role)) role = work_context.assignment.role;
   Assignment assignment;
   assignment.run = work_context.assignment.run;
@@ -128,16 +128,16 @@ WorkResult run_child(WorkContext& work_context, const ChildSession& child, std::
     if (work_context.on_progress) work_context.on_progress(progress);
   };
   const WorkResult ended = work_context.children.work(*assignment, on_progress);
-  // Whoever only waits is come back to, and that again and again.
+  // A child that only waits is called again until it ends.
   const bool is_left_off = ended.state == EndState::kKilled && ended.reason.empty();
   if (ended.state == EndState::kAwaiting || ended.state == EndState::kOutage || is_left_off) return ended;
-  const Value told = Value::object({{"turn", work_context.turn},
-                                    {"child", child.session},
-                                    {"state", to_string(ended.state)},
-                                    {"reason", ended.reason},
-                                    {"usage", to_value(ended.usage)},
-                                    {"cost", ended.micro_cents}});
-  if (const Status kept = work_context.log.append({{"child_ended", told}}); !kept) {
+  const Value end_event = Value::object({{"turn", work_context.turn},
+                                         {"child", child.session},
+                                         {"state", to_string(ended.state)},
+                                         {"reason", ended.reason},
+                                         {"usage", to_value(ended.usage)},
+                                         {"cost", ended.micro_cents}});
+  if (const Status kept = work_context.log.append({{"child_ended", end_event}}); !kept) {
     return {.state = EndState::kInternalError, .reason = kept.error().to_string()};
   }
   return ended;

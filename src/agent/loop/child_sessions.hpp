@@ -1,4 +1,4 @@
-// Sessions below one that is worked: handed out by a step, by a gate, or by spawn_agent.
+// Child sessions, started by a step, by a gate, or by spawn_agent.
 #pragma once
 
 #include <string>
@@ -12,14 +12,14 @@ struct ChildSession {
   std::string session;
   std::string tier = {};
   std::vector<std::string> tools = {};       // allowed ones; empty: as the parent
-  std::vector<std::string> shown_keys = {};  // of its context, shown to its agent besides what its steps show
+  std::vector<std::string> shown_keys = {};  // context keys shown to its agent in addition to those its steps show
 };
 
-// All of them, at most limits::kChildrenAtOnce at a time, each with at most what the parent has left and what its role
-// lets it know. Returns when every one has ended or left, in their order.
+// Works on all of them, at most limits::kChildrenAtOnce at a time, each limited to what the parent has left and to what
+// its role may know. Returns when every child has ended or suspended, in their order.
 std::vector<WorkResult> run_children(WorkContext& work_context, const std::vector<ChildSession>& children);
 
-// What ends the parent's own work for now, where one of its children left or the work was broken off.
+// Why the parent's own work ends for now: one of its children suspended, or the work was interrupted.
 std::optional<WorkResult> suspended_by_child(WorkContext& work_context, const std::vector<WorkResult>& ended);
 
 }  // namespace sb::agent

@@ -1,4 +1,4 @@
-// What a crash leaves: the store as it was behind each commit of a whole session, gone on with.
+// Recovery from crashes: a session is continued from the store as it was after each commit.
 #include "agent/loop/testing.hpp"
 #include "store/store.hpp"
 
@@ -32,8 +32,7 @@ steps:
   - {id: look, title: Look, prompt: "Look at {{scope}}."}
 )";
 
-// Every line may be used again and again, told apart by what has been said: so the script does not care where it is
-// taken up.
+// Every line may be used again, selected by what has been said, so that the script works from any starting point.
 std::string script() {
   const std::string repeat = R"("repeat": true, "when": )";
   return call_line("Write", R"({"file_path": "a.txt", "content": "one"})",
@@ -54,7 +53,7 @@ std::string script() {
                        repeat + R"({"workflow": "gated", "step": "two", "contains": "Wide it is."})");
 }
 
-TEST(Crash, D04_GoneOnWithBehindEveryEventItEndsTheSame) {
+TEST(Crash, D04_ASessionContinuedAfterAnyEventEndsTheSame) {
   LoopFixture whole;
   whole.add_workflow("gated", kGated);
   whole.add_workflow("child-flow", kChild);
@@ -64,7 +63,7 @@ TEST(Crash, D04_GoneOnWithBehindEveryEventItEndsTheSame) {
   whole.home.reset();
   std::filesystem::copy(whole.directory + "/own", before, std::filesystem::copy_options::recursive);
   whole.open();
-  // A copy of the store at each sign of progress and each look of the watch: more moments than there are events.
+  // A copy of the store at each progress report and each look of the watchdog: more moments than there are events.
   std::vector<std::string> copies;
   std::int64_t last = 0;
   Assignment assignment = whole.assignment(session);
@@ -122,7 +121,7 @@ TEST(Crash, D04_GoneOnWithBehindEveryEventItEndsTheSame) {
   EXPECT_GT(resumed, 0);
 }
 
-// A log as a process leaves it that dies in the middle of a call.
+// A log as left by a process that dies in the middle of a call.
 void crash_in(LoopFixture& place, const std::string& session, const std::string& tool) {
   const auto all = place.events(session);
   std::int64_t cut = 0;
@@ -144,7 +143,7 @@ void crash_in(LoopFixture& place, const std::string& session, const std::string&
   ASSERT_TRUE(done) << done.error().to_string();
 }
 
-TEST(Crash, AnInterruptedWriteIsToldAndNotRepeated) {
+TEST(Crash, AnInterruptedWriteIsReportedAndNotRepeated) {
   LoopFixture place;
   place.add_workflow("two-steps", kTwoSteps);
   place.script(complete_line("The first thing is done.") + call_line("Bash", R"({"command": "echo x >> a.txt"})") +
@@ -160,14 +159,14 @@ TEST(Crash, AnInterruptedWriteIsToldAndNotRepeated) {
   EXPECT_EQ(place.events_of(session, "recovered").front().payload.string_at("how"), "resumed");
 }
 
-TEST(Crash, ASessionThatHadHardlyBegunBeginsAgain) {
+TEST(Crash, ASessionThatHadHardlyBegunStartsAgain) {
   LoopFixture place;
   place.add_workflow("two-steps", kTwoSteps);
   place.script(call_line("Bash", R"({"command": "echo x >> a.txt"})") +
                R"({"error": {"kind": "auth", "message": "no"}})" + "\n" +
                complete_line("The first thing is done.",
-                             R"("expect": {"contains": ["An earlier try at this step was interrupted", )"
-                             R"("in the middle of Bash"], "lacks": ["echo x"]})") +
+                             R"("expect": {"contains": ["An earlier attempt at this step was interrupted", )"
+                             R"("interrupted during Bash"], "lacks": ["echo x"]})") +
                complete_line("The second thing is done."));
   const std::string session = place.start("two-steps");
   ASSERT_EQ(place.work(session).state, EndState::kModelFailed);
@@ -177,7 +176,7 @@ TEST(Crash, ASessionThatHadHardlyBegunBeginsAgain) {
   EXPECT_EQ(place.events_of(session, "recovered").front().payload.string_at("how"), "afresh");
 }
 
-TEST(Crash, AnInterruptedDeliveryIsSafelyRepeated) {
+TEST(Crash, AnInterruptedSubmissionIsSafelyRepeated) {
   LoopFixture place;
   place.add_workflow("two-steps", kTwoSteps);
   place.script(complete_line("The first thing is done.") + R"({"error": {"kind": "auth", "message": "no"}})" + "\n" +
@@ -190,7 +189,7 @@ TEST(Crash, AnInterruptedDeliveryIsSafelyRepeated) {
   EXPECT_EQ(place.home->sessions().summary(session)->nodes, 3);
 }
 
-TEST(Crash, ALogThatWasTamperedWithIsRefused) {
+TEST(Crash, ATamperedLogIsRejected) {
   LoopFixture place;
   place.add_workflow("two-steps", kTwoSteps);
   place.script(complete_line("The first thing is done."));
@@ -198,6 +197,39 @@ TEST(Crash, ALogThatWasTamperedWithIsRefused) {
   ASSERT_EQ(place.work(session).state, EndState::kModelFailed);
   place.append(session, "tool_ended", Value::object({{"turn", 9}, {"call", "none"}, {"result", "00"}}));
   EXPECT_EQ(place.work(session).state, EndState::kInternalError);
+}
+
+TEST(Crash, ALogWithAMemberOfTheWrongKindIsRefused) {
+  LoopFixture place;
+  place.add_workflow("two-steps", kTwoSteps);
+  place.script(complete_line("The first thing is done."));
+  const std::string session = place.start("two-steps");
+  ASSERT_EQ(place.work(session).state, EndState::kModelFailed);
+  place.append(session, "steered", Value::object({{"text", 1}}));
+  EXPECT_THAT(place.work(session).reason, HasSubstr(R"((steered) of an agent's log is damaged: "text" is not a text)"));
+}
+
+TEST(Crash, ALogWithAnEventOfANewerVersionIsRefused) {
+  LoopFixture place;
+  place.add_workflow("two-steps", kTwoSteps);
+  place.script(complete_line("The first thing is done."));
+  const std::string session = place.start("two-steps");
+  ASSERT_EQ(place.work(session).state, EndState::kModelFailed);
+  const auto head = [&] {
+    return place.home->home().store().read(
+        [&](store::Snapshot& snapshot) { return snapshot.head(agent_stream(session)); });
+  };
+  place.append(session, "something_new", Value::object());
+  const std::int64_t before = head()->seq;
+  const auto events = AgentLog(place.home->home().store(), place.clock, session).read();
+  ASSERT_FALSE(events);
+  EXPECT_EQ(events.error().code, ErrorCode::kUnsupported);
+  const std::string why = R"(has the unknown type "something_new" and was written by a newer version of Signalbox)";
+  EXPECT_THAT(events.error().message, testing::HasSubstr(why));
+  const WorkResult ended = place.work(session);
+  EXPECT_EQ(ended.state, EndState::kInternalError);
+  EXPECT_THAT(ended.reason, testing::HasSubstr(why));
+  EXPECT_EQ(head()->seq, before);
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// ScopeFilter the loop is over, and what is said before it comes to that.
+// When the loop ends, and the hints that the agent gets before.
 #include <fmt/format.h>
 
 #include "agent/loop/agent_loop.hpp"
@@ -7,7 +7,7 @@
 namespace sb::agent {
 namespace {
 
-constexpr int kNudges = 2;      // to go on, before an agent that stops has stopped early
+constexpr int kNudges = 2;      // hints to continue before the session ends as stopped_early
 constexpr int kCutReplies = 5;  // in a row
 constexpr std::int64_t kOutageRetryMs = 60'000;
 
@@ -37,7 +37,8 @@ std::optional<WorkResult> AgentLoop::model_failed(const ModelError& error) {
   }
   if (auto end = work_context_.watchdog.end()) return finish(std::move(*end));
   const std::string why = work_context_.redactor.clean(error.error.to_string());
-  // What could not be kept is no answer of the model's: nothing has ended, and it goes on once there is room again.
+  // A reply that could not be stored does not count: the session has not ended, and continues once there is space
+  // again.
   if (error.error.code == ErrorCode::kIo) return with_totals({.state = EndState::kInternalError, .reason = why});
   if (error.is_retryable()) {
     WorkResult ended = work_result(EndState::kOutage, why);
@@ -49,11 +50,12 @@ std::optional<WorkResult> AgentLoop::model_failed(const ModelError& error) {
     case ModelError::Kind::kContextTooLong:
       if (was_compacted_) return finish(work_result(EndState::kModelFailed, why));
       was_compacted_ = true;
-      return compact("it was longer than the model takes");
+      return compact("it exceeded the model's context window");
     case ModelError::Kind::kBudget:
       return finish(work_result(EndState::kMoneyLimit, why));
     case ModelError::Kind::kStopped:
-      // Of a recording: that it was broken off is on it, and not why. Nothing else breaks off without the watch's word.
+      // From a recording, which has the interruption but not its cause. Otherwise only the watchdog interrupts a
+      // request.
       return finish(stalled(work_context_.limits));
     default:
       return finish(work_result(EndState::kModelFailed, fmt::format("{}: {}", to_string(error.kind), why)));
@@ -63,10 +65,10 @@ std::optional<WorkResult> AgentLoop::model_failed(const ModelError& error) {
 std::optional<WorkResult> AgentLoop::limit_reached() {
   const WorkLimits& limits = work_context_.limits;
   if (transcript_.turns() >= limits.turns) {
-    return finish(work_result(EndState::kTurnLimit, fmt::format("{} turns are used up", limits.turns)));
+    return finish(work_result(EndState::kTurnLimit, fmt::format("turn limit of {} reached", limits.turns)));
   }
   if (transcript_.advances() == 0 && limits.turns >= 5 && transcript_.turns() * 10 >= limits.turns * 8) {
-    return finish(work_result(EndState::kNoProgress, fmt::format("{} of {} turns are used and no step is delivered",
+    return finish(work_result(EndState::kNoProgress, fmt::format("{} of {} turns used without completing a step",
                                                                  transcript_.turns(), limits.turns)));
   }
   if (auto end = over_budget(transcript_.spent(), transcript_.spent_micro_cents(), limits))
@@ -75,15 +77,15 @@ std::optional<WorkResult> AgentLoop::limit_reached() {
       transcript_.repeats() > limits.repeats) {
     return finish(work_result(
         EndState::kRepeating,
-        fmt::format("the same call was made {} times in a row, with the same result", transcript_.repeats())));
+        fmt::format("the same call was repeated {} times in a row with the same result", transcript_.repeats())));
   }
   if (transcript_.early_stops() > kNudges) {
     return finish(work_result(EndState::kStoppedEarly,
-                              "the agent stopped before the workflow was complete, and did not go on when told to"));
+                              "the agent stopped before the workflow was complete and ignored the reminders"));
   }
   if (transcript_.cut_replies() > kCutReplies) {
     return finish(work_result(EndState::kStoppedEarly,
-                              fmt::format("{} replies in a row were longer than allowed", transcript_.cut_replies())));
+                              fmt::format("{} replies in a row exceeded the length limit", transcript_.cut_replies())));
   }
   return std::nullopt;
 }
@@ -93,18 +95,16 @@ void AgentLoop::add_nudges(Batch& batch) {
     batch.entries.push_back({"nudged", Value::object({{"turn", transcript_.turn()}, {"why", why}, {"text", text}})});
     work_context_.report(Progress::Kind::kNudge, std::string(why), step_);
   };
-  const bool is_told = transcript_.has_something_to_say();
-  if (!is_told && transcript_.cut_replies() > 0) {
-    say("cut", "Your reply was cut off because it was too long. Go on where it ended, in smaller pieces.");
-  } else if (!is_told) {
+  const bool has_message = transcript_.has_something_to_say();
+  if (!has_message && transcript_.cut_replies() > 0) {
+    say("cut", "Your reply was cut off because it was too long. Continue where it ended, in smaller pieces.");
+  } else if (!has_message) {
     say("stopped_early",
-        "The workflow is not complete. Go on with the open step and deliver it with complete_step. If something that "
-        "only a "
-        "person can know is missing, use ask; if the step cannot be done, say so in its notes.");
+        "The workflow is not complete. Continue with the open step and submit it with complete_step. If you need "
+        "something that only a person knows, use ask; if the step cannot be done, say so in its notes.");
   }
   if (transcript_.repeats() >= work_context_.limits.repeats && !transcript_.was_warned_of_repeating()) {
-    say("repeating",
-        "You made the same call several times and got the same result. Do something else: it will not change.");
+    say("repeating", "You made the same call several times and got the same result. Try something else.");
   }
 }
 
@@ -118,7 +118,7 @@ WorkResult AgentLoop::with_totals(WorkResult ended) {
 WorkResult AgentLoop::suspend(WorkResult ended) {
   const bool waits = ended.state == EndState::kAwaiting;
   if (!waits && ended.state != EndState::kOutage) return finish(std::move(ended));
-  // Come back and still waiting: the record has it already.
+  // Resumed and still waiting: already logged.
   const bool is_known = waits ? transcript_.awaited() == ended.decision
                               : transcript_.has_suspended() && transcript_.waits_until() == ended.retry_at_ms;
   if (is_known) return with_totals(std::move(ended));

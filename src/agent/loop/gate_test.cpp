@@ -1,4 +1,4 @@
-// Gates, people and children of sessions that agents work.
+// Gates, people and children of sessions that agents work on.
 #include "agent/loop/testing.hpp"
 
 namespace sb::agent {
@@ -38,7 +38,7 @@ std::string one_line(std::string text) {
 }
 
 std::string lines(const std::string& text) {
-  // Lines of a script may not be broken; those above are, to be readable.
+  // A script line may not contain line breaks; the texts above do, for readability.
   std::string out, line;
   int depth = 0;
   for (const char c : text) {
@@ -52,7 +52,7 @@ std::string lines(const std::string& text) {
   return out;
 }
 
-TEST(Gate, D01_D03_AnApprovedStepIsCompletedAndTheSessionGoesOn) {
+TEST(Gate, D01_D03_AnApprovedStepIsCompletedAndTheSessionContinues) {
   LoopFixture place;
   place.add_workflow("gated", kGated);
   place.script(
@@ -66,11 +66,11 @@ TEST(Gate, D01_D03_AnApprovedStepIsCompletedAndTheSessionGoesOn) {
   EXPECT_EQ(place.events_of(session, "child_ended").front().payload.string_at("state"), "complete");
 }
 
-TEST(Gate, D02_WhatAGatedStepDeliveredIsStoredBeforeItIsJudged) {
+TEST(Gate, D02_TheOutputOfAGatedStepIsStoredBeforeItIsEvaluated) {
   LoopFixture place;
   place.add_workflow("gated", kGated);
   place.script(lines(complete_line("The first thing is done: MARK.") +
-                     verdict_lines("uncertain", "Nobody can tell from what is there.")));
+                     verdict_lines("uncertain", "The artifacts do not show it.")));
   const std::string session = place.start("gated");
   EXPECT_EQ(place.work(session).state, EndState::kAwaiting);
   const auto attempt = place.home->sessions().attempt(session, 1, 1);
@@ -78,7 +78,7 @@ TEST(Gate, D02_WhatAGatedStepDeliveredIsStoredBeforeItIsJudged) {
   EXPECT_EQ(place.home->sessions().output(session, **attempt)->notes, "The first thing is done: MARK.");
 }
 
-TEST(Gate, D18_ARejectedStepIsDoneAgainWithTheReason) {
+TEST(Gate, D18_ARejectedStepIsRedoneWithTheReason) {
   LoopFixture place;
   place.add_workflow("gated", kGated);
   place.script(lines(
@@ -92,13 +92,12 @@ TEST(Gate, D18_ARejectedStepIsDoneAgainWithTheReason) {
   EXPECT_EQ(ended.state, EndState::kComplete) << ended.reason;
 }
 
-TEST(Gate, D18_AnUncertainVerdictWaitsForAPersonAndGoesOnWithTheirs) {
+TEST(Gate, D18_AnUncertainVerdictWaitsForAPersonsVerdict) {
   LoopFixture place;
   place.add_workflow("gated", kGated);
-  place.script(
-      lines(complete_line("The first thing is done: MARK.") +
-            verdict_lines("uncertain", "Nobody can tell from what is there.") +
-            complete_line("The second thing is done.", R"("expect": {"contains": ["Do the second thing."]})")));
+  place.script(lines(
+      complete_line("The first thing is done: MARK.") + verdict_lines("uncertain", "The artifacts do not show it.") +
+      complete_line("The second thing is done.", R"("expect": {"contains": ["Do the second thing."]})")));
   const std::string session = place.start("gated");
   const WorkResult waits = place.work(session);
   ASSERT_EQ(waits.state, EndState::kAwaiting) << waits.reason;
@@ -114,7 +113,7 @@ TEST(Gate, D18_AnUncertainVerdictWaitsForAPersonAndGoesOnWithTheirs) {
   EXPECT_THAT(place.types(session), Not(Contains("recovered")));
 }
 
-TEST(Gate, AnEvaluatorThatDiesLeavesItToAPerson) {
+TEST(Gate, APersonDecidesWhenTheEvaluatorDies) {
   LoopFixture place;
   place.add_workflow("gated", kGated);
   place.script(lines(complete_line("The first thing is done: MARK.") +
@@ -124,7 +123,7 @@ TEST(Gate, AnEvaluatorThatDiesLeavesItToAPerson) {
   EXPECT_EQ(place.events_of(session, "child_ended").front().payload.string_at("state"), "stopped_early");
 }
 
-TEST(Gate, AStepThatIsRefusedTooOftenWaitsForAPerson) {
+TEST(Gate, AStepRejectedTooOftenWaitsForAPerson) {
   LoopFixture place;
   place.add_workflow("hand-over", R"(
 id: hand-over
@@ -145,7 +144,7 @@ steps:
   EXPECT_EQ(place.work(session).state, EndState::kStoppedEarly);
 }
 
-TEST(Children, D26_WhatADelegationMapsArrivesInTheChild) {
+TEST(Children, D26_TheMappedContextReachesTheChild) {
   LoopFixture place;
   place.add_workflow("child-flow", R"(
 id: child-flow
@@ -181,7 +180,7 @@ steps:
   EXPECT_EQ(place.events_of(session, "child_ended").size(), 2u);
 }
 
-TEST(Children, D16_ADeadChildIsToldToTheStepAtOnce) {
+TEST(Children, D16_ADeadChildIsReportedToTheStepImmediately) {
   LoopFixture place;
   place.add_workflow("child-flow", kTwoSteps);
   place.add_workflow("parent-flow", R"(
@@ -231,7 +230,7 @@ steps:
   EXPECT_EQ(ended.state, EndState::kComplete) << ended.reason;
 }
 
-TEST(SpawnAgent, SeveralWorkAtTheSameTimeAndOneThatCannotStartIsTold) {
+TEST(SpawnAgent, RunsSeveralInParallelAndReportsOneThatCannotStart) {
   LoopFixture place;
   place.add_workflow("two-steps", kTwoSteps);
   place.add_workflow("child-flow", R"(
@@ -257,7 +256,7 @@ steps:
   EXPECT_EQ(ended.state, EndState::kComplete) << ended.reason;
 }
 
-TEST(SpawnAgent, DepthIsLimitedAndTheAttemptIsOnRecord) {
+TEST(SpawnAgent, DepthIsLimitedAndTheAttemptIsLogged) {
   LoopFixture place;
   place.add_workflow("two-steps", kTwoSteps);
   place.limits.depth = 1;
@@ -273,7 +272,7 @@ TEST(SpawnAgent, DepthIsLimitedAndTheAttemptIsOnRecord) {
   EXPECT_THAT(place.types(child), Contains("refused"));
 }
 
-TEST(SpawnAgent, DepthOfNoneMeansNoChildren) {
+TEST(SpawnAgent, DepthZeroMeansNoChildren) {
   LoopFixture place;
   place.add_workflow("two-steps", kTwoSteps);
   place.limits.depth = 0;
@@ -297,7 +296,7 @@ TEST(SpawnAgent, AChildHasAtMostWhatItsParentHasLeft) {
   const std::string session = place.start("two-steps");
   const WorkResult ended = place.work(session);
   EXPECT_EQ(ended.state, EndState::kTokenLimit) << ended.reason;
-  EXPECT_EQ(ended.usage.total(), 1'200);  // the child's are its parent's too
+  EXPECT_EQ(ended.usage.total(), 1'200);  // the child's tokens count for its parent too
   const auto child = place.events_of(session, "child_ended");
   ASSERT_EQ(child.size(), 1u);
   EXPECT_EQ(child.front().payload.string_at("state"), "token_limit");
@@ -309,7 +308,7 @@ TEST(SpawnAgent, AllowedToolsAreEnforced) {
   place.script(
       call_line("spawn_agent", R"({"workflowId": "two-steps", "goal": "Read only", "allowedTools": ["Read"]})") +
       call_line("Write", R"({"file_path": "a.txt", "content": "x"})") +
-      complete_line("Could not write.", R"("expect": {"contains": ["There is no tool"]})") +
+      complete_line("Could not write.", R"("expect": {"contains": ["Unknown tool"]})") +
       complete_line("Done, the second.") + complete_line("The first thing is done.") +
       complete_line("The second thing is done."));
   const WorkResult ended = place.work(place.start("two-steps"));
@@ -317,7 +316,7 @@ TEST(SpawnAgent, AllowedToolsAreEnforced) {
   EXPECT_FALSE(std::filesystem::exists(place.tree + "/a.txt"));
 }
 
-TEST(Ask, LeavesUntilAPersonHasAnsweredAndTellsTheirAnswer) {
+TEST(Ask, SuspendsUntilAPersonAnswersAndPassesOnTheAnswer) {
   LoopFixture place;
   place.add_workflow("two-steps", kTwoSteps);
   place.script(
@@ -333,12 +332,12 @@ TEST(Ask, LeavesUntilAPersonHasAnsweredAndTellsTheirAnswer) {
   EXPECT_EQ(place.work(session).state, EndState::kComplete);
 }
 
-TEST(Ask, NobodysAnswerIsInventedForADeclinedQuestion) {
+TEST(Ask, InventsNoAnswerForADeclinedQuestion) {
   LoopFixture place;
   place.add_workflow("two-steps", kTwoSteps);
   place.script(call_line("ask", R"({"question": "Which of the two?"})") +
                complete_line("The first thing is done.",
-                             R"("expect": {"contains": ["Nobody answered the question; it was declined"]})") +
+                             R"("expect": {"contains": ["The question was not answered; it was declined"]})") +
                complete_line("The second thing is done."));
   const std::string session = place.start("two-steps");
   const WorkResult waits = place.work(session);
@@ -347,7 +346,7 @@ TEST(Ask, NobodysAnswerIsInventedForADeclinedQuestion) {
   EXPECT_EQ(place.work(session).state, EndState::kComplete);
 }
 
-TEST(Signal, IsOnRecordForTheCoordinator) {
+TEST(Signal, IsLoggedForTheCoordinator) {
   LoopFixture place;
   place.add_workflow("two-steps", kTwoSteps);
   place.script(call_line("signal", R"({"signalKind": "finding", "payload": {"file": "a.txt"}})") +
@@ -358,7 +357,7 @@ TEST(Signal, IsOnRecordForTheCoordinator) {
   EXPECT_EQ(place.events_of(session, "signal").front().payload["payload"].string_at("file"), "a.txt");
 }
 
-TEST(Lineage, AForgedChildIsNotWorked) {
+TEST(Lineage, AForgedChildIsRejected) {
   LoopFixture place;
   place.add_workflow("two-steps", kTwoSteps);
   place.script(complete_line("Never."));

@@ -1,4 +1,4 @@
-// Providers that hang, break off and come back, as a session at work sees them.
+// Providers that hang, break off and recover, as seen by a running session.
 #include "agent/loop/testing.hpp"
 #include "net/raw_server.hpp"
 
@@ -16,7 +16,7 @@ constexpr const char* kStart =
     "\n\n";
 constexpr const char* kHead = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n";
 
-// A reply that delivers the open step.
+// A reply that submits the open step.
 std::string whole_reply() {
   return std::string(kHead) + kStart +
          R"(data: {"type":"content_block_start","index":0,"content_block":{"type":"tool_use","id":"t",)"
@@ -36,7 +36,7 @@ class Outage : public testing::Test {
   void serve(RawServer::Answer answer) {
     server = std::make_unique<RawServer>(std::move(answer));
     ModelSettings& model = place.settings.models["m"];
-    model.provider = ModelSettings::Provider::kAnthropic;
+    model.provider = provider_named("anthropic");
     model.model = "m-1";
     model.url = server->url("");
     model.input_price = 100;
@@ -51,7 +51,7 @@ class Outage : public testing::Test {
   std::string session;
 };
 
-TEST_F(Outage, AProviderThatAcceptsAndSaysNothingIsTriedAgainAndThenWaitedFor) {
+TEST_F(Outage, ASilentProviderIsRetriedAndThenWaitedFor) {
   place.limits.stall_ms = 800;
   serve([](auto& peer, const auto&) { return peer.be_silent(), false; });
   const WorkResult ended = work();
@@ -63,7 +63,7 @@ TEST_F(Outage, AProviderThatAcceptsAndSaysNothingIsTriedAgainAndThenWaitedFor) {
   EXPECT_THAT(place.types(session), Contains("parked"));
 }
 
-TEST_F(Outage, AStreamThatBreaksOffInSilenceIsTriedAgain) {
+TEST_F(Outage, AStreamThatFallsSilentIsRetried) {
   place.limits.stall_ms = 800;
   serve([](auto& peer, const auto& request) {
     if (request.number > 2) return peer.put(whole_reply()), false;
@@ -74,8 +74,8 @@ TEST_F(Outage, AStreamThatBreaksOffInSilenceIsTriedAgain) {
   EXPECT_THAT(server->requests(), SizeIs(4));
 }
 
-// Bytes that say nothing keep a connection, and no session.
-TEST_F(Outage, AModelThatNeitherSaysAnythingNorFailsIsAStall) {
+// Empty traffic keeps a connection alive, but not a session.
+TEST_F(Outage, AModelThatNeitherRespondsNorFailsIsAStall) {
   place.limits.stall_ms = 800;
   serve([](auto& peer, const auto&) {
     peer.put(kHead);
@@ -87,7 +87,7 @@ TEST_F(Outage, AModelThatNeitherSaysAnythingNorFailsIsAStall) {
   EXPECT_THAT(server->requests(), SizeIs(1));
 }
 
-TEST_F(Outage, AReplyThatIsCutInMidStreamIsPaidFor) {
+TEST_F(Outage, AReplyCutInMidStreamIsCharged) {
   serve([](auto& peer, const auto& request) {
     return peer.put(request.number == 1 ? std::string(kHead) + kStart : whole_reply()), false;
   });
@@ -101,7 +101,7 @@ TEST_F(Outage, AReplyThatIsCutInMidStreamIsPaidFor) {
   EXPECT_EQ(usage_from(setbacks[0].payload["usage"]), (Usage{.input = 1'000, .output = 1}));
 }
 
-TEST_F(Outage, AReplyThatAPersonStopsIsPaidFor) {
+TEST_F(Outage, AReplyStoppedByAPersonIsCharged) {
   serve([](auto& peer, const auto&) {
     peer.put(std::string(kHead) + kStart);
     return peer.be_silent(), false;
@@ -117,7 +117,7 @@ TEST_F(Outage, AReplyThatAPersonStopsIsPaidFor) {
   EXPECT_EQ(ended.micro_cents, 101'000);
 }
 
-TEST_F(Outage, WhatAProviderAsksForIsKeptOverARestart) {
+TEST_F(Outage, TheRetryTimeOfAProviderSurvivesARestart) {
   serve([](auto& peer, const auto&) { return peer.answer(429, "", "Retry-After: 600\r\n"); });
   const WorkResult ended = work();
   EXPECT_EQ(ended.state, EndState::kOutage) << ended.reason;
@@ -129,20 +129,20 @@ TEST_F(Outage, WhatAProviderAsksForIsKeptOverARestart) {
   EXPECT_EQ(again.retry_at_ms, ended.retry_at_ms);
   EXPECT_THAT(server->requests(), SizeIs(1));
   EXPECT_THAT(place.events_of(session, "parked"), SizeIs(1));
-  // Nobody asked for anything in the name of another model.
+  // The retry time does not apply to another model.
   place.settings.models["m"].model = "m-2";
   EXPECT_EQ(work().state, EndState::kOutage);
   EXPECT_THAT(server->requests(), SizeIs(2));
 }
 
-TEST_F(Outage, AWaitThatIsBrokenOffIsGoneOnWith) {
+TEST_F(Outage, AnInterruptedWaitIsResumed) {
   serve([](auto& peer, const auto&) { return peer.answer(429, "", "Retry-After: 60\r\n"); });
   std::int64_t until = 0;
   place.on_progress = [&](const Progress& progress) {
     if (progress.kind == Progress::Kind::kWait) until = progress.until_ms;
   };
   Assignment assignment = place.assignment(session);
-  assignment.should_continue = [&] { return until == 0; };  // as the end of the process
+  assignment.should_continue = [&] { return until == 0; };  // like the end of the process
   EXPECT_EQ(place.work(assignment).state, EndState::kKilled);
   EXPECT_GE(until, place.clock.now_ms() + 30'000);
   place.open();

@@ -1,4 +1,4 @@
-// What people do to sessions that agents work: steer, pause, kill, retry, take over. And what a crash leaves.
+// People's requests to sessions that agents work on: steer, pause, kill, retry, take over. And recovery from a crash.
 #include <atomic>
 #include <thread>
 
@@ -15,7 +15,7 @@ Value by(const std::string& who) {
   return Value::object({{"by", who}});
 }
 
-TEST(People, SteeringIsSeenAtTheNextTurnAndOnlyOnce) {
+TEST(People, ASteeringTextIsSentOnceWithTheNextTurn) {
   LoopFixture place;
   place.add_workflow("two-steps", kTwoSteps);
   place.script(complete_line("The first thing is done.", R"("expect": {"lacks": ["Use the other one."]})") +
@@ -31,12 +31,12 @@ TEST(People, SteeringIsSeenAtTheNextTurnAndOnlyOnce) {
   EXPECT_EQ(place.events_of(session, "steer_seen").size(), 1u);
 }
 
-TEST(People, SteeringOfASessionThatNobodyWorksIsHeardWhenItIsTakenUp) {
+TEST(People, ASteeringTextForAnIdleSessionIsSentWhenItResumes) {
   LoopFixture place;
   place.add_workflow("two-steps", kTwoSteps);
   place.script(call_line("Bash", R"({"command": "sleep 100"})") +
                complete_line("The first thing is done.",
-                             R"("expect": {"contains": ["Use the other one.", "A person lets you go on."]})") +
+                             R"("expect": {"contains": ["Use the other one.", "A person lets you continue."]})") +
                complete_line("The second thing is done."));
   const std::string session = place.start("two-steps");
   place.on_progress = [&](const Progress& progress) {
@@ -52,7 +52,7 @@ TEST(People, SteeringOfASessionThatNobodyWorksIsHeardWhenItIsTakenUp) {
   EXPECT_EQ(place.events_of(session, "steer_seen").size(), 1u);
 }
 
-TEST(People, D22_AKilledSessionEndsWithinAMomentEvenWhileItsModelIsSilent) {
+TEST(People, D22_AKilledSessionEndsImmediatelyEvenWhileItsModelIsSilent) {
   LoopFixture place;
   place.add_workflow("two-steps", kTwoSteps);
   place.script(complete_line("Never.", R"("delay_ms": 120000)"));
@@ -87,7 +87,7 @@ TEST(People, AKilledSessionEndsInTheMiddleOfACommand) {
   }
 }
 
-TEST(People, KillingTheParentEndsItsChildrenToo) {
+TEST(People, KillingAParentEndsItsChildren) {
   LoopFixture place;
   place.add_workflow("two-steps", kTwoSteps);
   const auto script = [&](const std::string& delay) {
@@ -106,14 +106,14 @@ TEST(People, KillingTheParentEndsItsChildrenToo) {
     place.append(session, "kill_asked", by("ann"));
   });
   EXPECT_EQ(place.work(session).state, EndState::kKilled);
-  // Let go on, it takes the same child up again.
+  // Resumed, it continues the same child.
   place.append(session, "retried", by("ann"));
   script("0");
   const WorkResult ended = place.work(session);
   EXPECT_EQ(ended.state, EndState::kComplete) << ended.reason;
 }
 
-TEST(People, APausedSessionRestsUntilItIsToGoOn) {
+TEST(People, APausedSessionWaitsUntilItIsUnpaused) {
   LoopFixture place;
   place.add_workflow("two-steps", kTwoSteps);
   place.script(complete_line("The first thing is done.") + complete_line("The second thing is done."));
@@ -129,13 +129,13 @@ TEST(People, APausedSessionRestsUntilItIsToGoOn) {
   EXPECT_EQ(place.work(session).state, EndState::kComplete);
 }
 
-TEST(People, D22_ARetriedSessionGoesOnWhereItEnded) {
+TEST(People, D22_ARetriedSessionContinuesWhereItEnded) {
   LoopFixture place;
   place.add_workflow("two-steps", kTwoSteps);
   place.script(complete_line("The first thing is done.") + R"({"content": "Enough."})" + "\n" +
                R"({"content": "Enough, I say."})" + "\n" + R"({"content": "No."})" + "\n" +
                complete_line("The second thing is done.",
-                             R"("expect": {"contains": ["A person lets you go on.", "Do the second thing."]})"));
+                             R"("expect": {"contains": ["A person lets you continue.", "Do the second thing."]})"));
   const std::string session = place.start("two-steps");
   EXPECT_EQ(place.work(session).state, EndState::kStoppedEarly);
   place.append(session, "retried", by("ann"));
@@ -144,7 +144,7 @@ TEST(People, D22_ARetriedSessionGoesOnWhereItEnded) {
   EXPECT_EQ(ended.turns, 5);
 }
 
-TEST(People, ASessionThatAPersonTookOverIsTheirsAndTheAgentIsToldWhatTheyDid) {
+TEST(People, ATakeoverStopsTheAgentWhichLaterSeesWhatThePersonDid) {
   LoopFixture place;
   place.add_workflow("three-steps", R"(
 id: three-steps
@@ -158,7 +158,7 @@ steps:
 )");
   place.script(complete_line("The first thing is done.") +
                complete_line("The third thing is done.",
-                             R"("expect": {"contains": ["moved on meanwhile", "Do the third thing."]})"));
+                             R"("expect": {"contains": ["has advanced in the meantime", "Do the third thing."]})"));
   const std::string session = place.start("three-steps");
   place.on_progress = [&](const Progress& progress) {
     if (progress.kind == Progress::Kind::kTurn) place.append(session, "taken_over", by("ann"));
@@ -174,7 +174,7 @@ steps:
   EXPECT_EQ(ended.state, EndState::kComplete) << ended.reason;
 }
 
-TEST(People, LeavingOffIsNoEnd) {
+TEST(People, AnInterruptionIsNotAnEnd) {
   LoopFixture place;
   place.add_workflow("two-steps", kTwoSteps);
   place.script(complete_line("The first thing is done.") + complete_line("The second thing is done."));

@@ -14,7 +14,7 @@ using engine::SessionResponse;
 using engine::SessionResult;
 
 constexpr int kClaimAttempts = 5;
-constexpr int kRounds = 10'000;  // of moving on without the agent
+constexpr int kRounds = 10'000;  // of advancing without the agent
 
 StepOutcome suspended(WorkResult ended) {
   return {.kind = StepOutcome::Kind::kSuspended, .ended = std::move(ended)};
@@ -27,6 +27,7 @@ StepOutcome broke(std::string reason) {
 SessionResult<SessionResponse> continue_session(WorkContext& work_context, const std::string& token,
                                                 const engine::Submission& submission, bool delivers) {
   engine::ContinueRequest continuing{.token = token, .submission = submission};
+  continuing.should_continue = [&work_context] { return work_context.watchdog.should_continue(); };
   if (delivers) continuing.intent = engine::ContinueRequest::Intent::kAdvance;
   for (int tried = 1;; ++tried) {
     auto answer = work_context.parts.home.sessions().continue_session(continuing);
@@ -36,7 +37,7 @@ SessionResult<SessionResponse> continue_session(WorkContext& work_context, const
   }
 }
 
-// The step's node, whose children or gate are to be worked.
+// The node of the step whose children or gate need work.
 struct OpenNode {
   engine::Summary summary;
   engine::Node node;
@@ -72,7 +73,7 @@ std::vector<ChildSession> open_children(const engine::Program& program, const en
   return children;
 }
 
-// Of those that did not complete: what the step is told, so that it does not wait for the dead.
+// For children that did not complete: what the step is informed of, so that it does not wait for them.
 engine::Submission reports(const engine::Node& node, const std::vector<ChildSession>& worked,
                            const std::vector<WorkResult>& ended) {
   engine::Submission submission;
@@ -115,11 +116,11 @@ class StepDriver {
       if (auto done = step(*answer)) return std::move(*done);
       answer = std::move(next_);
     }
-    return broke("the session does not come to rest");
+    return broke("the session keeps advancing without reaching a step");
   }
 
  private:
-  // Nothing: next_ is to be looked at.
+  // Nothing: look at next_.
   std::optional<StepOutcome> step(const SessionResponse& answer) {
     const std::string kind = answer.line.string_at("kind").value_or("");
     const std::string token = answer.line.string_at("continueToken").value_or("");
@@ -137,9 +138,9 @@ class StepDriver {
     }
     WorkResult ended{.state = EndState::kAwaiting};
     ended.decision = answer.line["decision"].string_at("id").value_or("");
-    // What a spent token repeats may be answered long since.
+    // The repeated answer of a spent token may name a question that was answered long ago.
     if (asked_ != ended.decision || ended.decision.empty()) {
-      if (ended.decision.empty() && ++idle_ > 2) return broke("the session waits for nobody");
+      if (ended.decision.empty() && ++idle_ > 2) return broke("the session waits, but no decision is open");
       asked_ = ended.decision;
       return poll(token);
     }
@@ -175,7 +176,7 @@ class StepDriver {
     const auto program = work_context_.parts.home.sessions().program(here.summary.hash);
     if (!program) return broke(program.error().to_string());
     const std::vector<ChildSession> children = open_children(**program, here.node);
-    if (children.empty() && ++idle_ > 2) return broke("a step waits for sessions that are not there");
+    if (children.empty() && ++idle_ > 2) return broke("a step waits for sessions that do not exist");
     if (!children.empty()) idle_ = 0;
     const std::vector<WorkResult> ended = run_children(work_context_, children);
     if (auto end = suspended_by_child(work_context_, ended)) return suspended(std::move(*end));
@@ -236,13 +237,13 @@ void replace(std::string& text, std::string_view what, std::string_view with) {
 }  // namespace
 
 std::string without_token_hints(std::string text) {
-  replace(text, "Then continue with the `continueToken` below.", "Then deliver it with complete_step.");
+  replace(text, "Then continue with the `continueToken` below.", "Then submit it with complete_step.");
   replace(text,
-          "Mend this and send the whole submission again with the `retryContinueToken` below. The token you used is "
-          "spent: it only repeats this answer.",
-          "Mend this and call complete_step again with the whole submission.");
-  replace(text, "Mend this and send the whole submission again with the same token.",
-          "Mend this and call complete_step again with the whole submission.");
+          "Fix this and resubmit everything with the `retryContinueToken` below. The token you used is spent: it only "
+          "repeats this answer.",
+          "Fix this and call complete_step again with everything.");
+  replace(text, "Fix this and resubmit everything with the same token.",
+          "Fix this and call complete_step again with everything.");
   return text;
 }
 
@@ -260,7 +261,7 @@ StepOutcome advance_session(WorkContext& work_context) {
 }
 
 StepOutcome submit_step(WorkContext& work_context, const std::string& token, engine::Submission submission) {
-  // Delivered before, and waiting for its gate: only looked after.
+  // Already submitted and waiting for its gate: only check the gate.
   const auto here = look(work_context);
   const bool waits = here && here->node.waiting;
   return StepDriver(work_context)

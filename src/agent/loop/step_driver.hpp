@@ -1,7 +1,7 @@
-// Where a session stands for whoever works it, and how it is moved on: a step is delivered, gates are asked, child
-// sessions and evaluators are worked, until the agent has something to do again or somebody else must move first.
+// The state of a session as its worker sees it, and how it advances: a step is submitted, gates are asked, child
+// sessions and evaluators run, until the agent has something to do again or someone else must act first.
 //
-// Everything here may be done again after a crash: a delivered attempt gives its stored answer, an ended child is
+// Everything here may be repeated after a crash: a submitted attempt returns its stored answer, an ended child stays
 // ended.
 #pragma once
 
@@ -15,28 +15,28 @@ namespace sb::agent {
 struct StepOutcome {
   enum class Kind {
     kStep,       // the agent has a step to do
-    kRefused,    // what it delivered was not accepted; the same step is open
-    kFault,      // what it sent is no submission at all; nothing was counted
-    kComplete,   // the workflow is
-    kSuspended,  // somebody else must move first, or the work ends here
+    kRefused,    // the submission was rejected; the same step is open
+    kFault,      // what it sent is not a submission; not counted as an attempt
+    kComplete,   // the workflow is complete
+    kSuspended,  // someone else must act first, or the work ends here
   };
   Kind kind = Kind::kSuspended;
   std::string text = {};     // for the agent
-  std::string notices = {};  // what it begins with: what happened on the way here
+  std::string notices = {};  // the start of `text`: what happened since the last step
   std::string token = {};    // of the open attempt
   std::string step = {}, place = {};
   Value blockers = {};    // kRefused: as the engine's answer has them
   WorkResult ended = {};  // kSuspended
 };
 
-// As it stands.
+// The current state.
 StepOutcome advance_session(WorkContext& work_context);
-// Delivers the open step with the token of its attempt, and settles.
+// Submits the open step with the token of its attempt, then advances.
 StepOutcome submit_step(WorkContext& work_context, const std::string& token, engine::Submission submission);
-// The whole of the open step as a newcomer needs it: goal, what was delivered so far, the step.
+// The complete open step for a reader without context: goal, what was submitted so far, the step.
 Result<std::string> full_step_text(WorkContext& work_context);
 
-// An answer's text without the words about tokens, which agents of ours never see. Pure.
+// The text of an answer without its hints about tokens, which built-in agents never see. Pure.
 std::string without_token_hints(std::string text);
 
 }  // namespace sb::agent

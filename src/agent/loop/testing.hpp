@@ -1,5 +1,5 @@
-// What tests of agents at work share: a home with a store, a work tree with workflows, a scripted model, and a staff
-// that is made anew for each piece of work, as after a restart.
+// Shared by the tests of running agents: a home with a store, a work tree with workflows, a scripted model, and an
+// agent runner that is created again for each piece of work, as after a restart.
 #pragma once
 
 #include <gmock/gmock.h>
@@ -15,7 +15,7 @@
 #include "agent/loop/agent_log.hpp"
 #include "agent/loop/agent_runner.hpp"
 #include "base/document/document.hpp"
-#include "base/fakes.hpp"
+#include "base/testing/fakes.hpp"
 #include "engine/session/prepare.hpp"
 #include "engine/session/session_home.hpp"
 #include "net/http_client.hpp"
@@ -25,7 +25,7 @@ namespace sb::agent {
 class LoopFixture {
  public:
   LoopFixture() {
-    std::string pattern = "/var/tmp/sb-loop-XXXXXX";  // a /tmp of its own is what a command gets
+    std::string pattern = "/var/tmp/sb-loop-XXXXXX";  // not /tmp: a command gets its own /tmp
     directory = std::filesystem::canonical(::mkdtemp(pattern.data()));
     tree = directory + "/tree";
     std::filesystem::create_directories(tree + "/.signalbox/workflows");
@@ -34,7 +34,7 @@ class LoopFixture {
                                {"HOME", directory + "/home"},
                                {"PATH", "/usr/local/bin:/usr/bin:/bin"},
                                {"MODEL_KEY", "k-0123456789-secret"}});
-    settings.models["m"] = {.provider = ModelSettings::Provider::kScripted,
+    settings.models["m"] = {.provider = provider_named("scripted"),
                             .name = "m",
                             .model = {},
                             .key = "$MODEL_KEY",
@@ -50,7 +50,7 @@ class LoopFixture {
     std::filesystem::remove_all(directory);
   }
 
-  // As another process would see the store.
+  // The store as another process sees it.
   void open() {
     home.reset();
     auto opened = engine::SessionHome::open(seams);
@@ -171,7 +171,7 @@ class LoopFixture {
   std::unique_ptr<engine::SessionHome> home;
 };
 
-// A script's line: one call.
+// A script line with one call.
 inline std::string call_line(const std::string& tool, const std::string& input, const std::string& more = "") {
   return R"({"content": [{"type": "tool_use", "name": ")" + tool + R"(", "input": )" + input + "}]" +
          (more.empty() ? "" : ", " + more) + "}\n";

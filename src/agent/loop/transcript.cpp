@@ -6,23 +6,11 @@
 
 #include "base/crypto.hpp"
 #include "base/document/document.hpp"
+#include "base/document/stored_reader.hpp"
 #include "base/limits.hpp"
 
 namespace sb::agent {
 namespace {
-
-std::int64_t integer(const Value& payload, std::string_view name) {
-  const Value& value = payload[name];
-  return value.is_integer() ? value.as_integer() : 0;
-}
-
-bool is_true(const Value& payload, std::string_view name) {
-  return payload[name] == Value(true);
-}
-
-std::string text_of(const Value& payload, std::string_view name) {
-  return payload.string_at(name).value_or("");
-}
 
 Value text_block(std::string text) {
   return Value::object({{"type", "text"}, {"text", std::move(text)}});
@@ -36,10 +24,10 @@ Usage operator-(Usage all, const Usage& part) {
   return all;
 }
 
-WorkResult work_result_from(const Value& payload) {
+WorkResult work_result_from(StoredReader& stored) {
   WorkResult ended;
-  ended.state = end_state_named(text_of(payload, "state")).value_or(EndState::kInternalError);
-  ended.reason = text_of(payload, "reason");
+  ended.state = end_state_named(stored.optional_string("state")).value_or(EndState::kInternalError);
+  ended.reason = stored.optional_string("reason");
   return ended;
 }
 
@@ -47,55 +35,63 @@ WorkResult work_result_from(const Value& payload) {
 
 Status Transcript::follow(const LoggedEvent& event, const Blob& blob) {
   seq_ = event.seq;
-  const Value& payload = event.payload;
+  StoredReader stored(event.payload, event_name("an agent's log", event.seq, event.type));
+  SB_TRY(stored.done());
+  SB_TRY(follow(event, stored, blob));
+  return stored.done();
+}
+
+Status Transcript::follow(const LoggedEvent& event, StoredReader& stored, const Blob& blob) {
   const std::string& type = event.type;
   const bool is_own = type != "steered" && !type.ends_with("_asked") && type != "taken_over" && type != "retried";
   if (is_own) was_retried_ = false;
-  if (is_own) awaited_ = type == "awaiting" ? text_of(payload, "decision") : "";
+  if (is_own) awaited_ = type == "awaiting" ? stored.optional_string("decision") : "";
   if (is_own) has_suspended_ = type == "awaiting" || type == "parked";
   wait_.follow(event);
   if (!is_own || type == "steer_seen") people_.push_back(event);
   if (type == "began") {
-    bundle_ = text_of(payload, "bundle");
-    place_ = text_of(payload, "place");
+    bundle_ = stored.optional_string("bundle");
+    place_ = stored.optional_string("place");
     auto made = parse_json(SB_TRY(blob(bundle_)), kLogBounds);
-    if (!made) return fail(ErrorCode::kCorrupt, "the beginning of an agent's log cannot be read");
-    restart(text_of(*made, "first"));
+    if (!made) return fail(ErrorCode::kCorrupt, "the first event of an agent's log is invalid");
+    restart(made->string_at("first").value_or(""));
   } else if (type == "turn") {
-    return turn(payload, blob);
+    return turn(stored, blob);
   } else if (type == "setback") {
-    usage_ += usage_from(payload["usage"]);
-    cost_ += integer(payload, "cost");
+    usage_ += usage_from(stored.any("usage"));
+    cost_ += stored.optional_integer("cost");
   } else if (type == "tool_started") {
+    const std::string id = stored.optional_string("call");
     for (TurnCall& call : calls_) {
-      if (call.call.id != text_of(payload, "call")) continue;
+      if (call.call.id != id) continue;
       call.has_started = true;
-      call.token = text_of(payload, "token");
-      call.decision = text_of(payload, "decision");
+      call.token = stored.optional_string("token");
+      call.decision = stored.optional_string("decision");
     }
   } else if (type == "tool_ended") {
-    return tool_ended(payload, blob);
+    return tool_ended(stored, blob);
   } else if (type == "nudged") {
-    said_.push_back(text_of(payload, "text"));
-    if (text_of(payload, "why") == "repeating") was_warned_of_repeating_ = true;
-    if (text_of(payload, "why") == "moved") place_ = text_of(payload, "place");
-  } else if (type == "compacted" || (type == "recovered" && payload.find("text") != nullptr)) {
-    if (payload.find("place") != nullptr) place_ = text_of(payload, "place");
-    restart(SB_TRY(blob(text_of(payload, "text"))));
+    said_.push_back(stored.optional_string("text"));
+    const std::string why = stored.optional_string("why");
+    if (why == "repeating") was_warned_of_repeating_ = true;
+    if (why == "moved") place_ = stored.optional_string("place");
+  } else if (type == "compacted" || (type == "recovered" && stored.has("text"))) {
+    if (stored.has("place")) place_ = stored.optional_string("place");
+    restart(SB_TRY(blob(stored.optional_string("text"))));
   } else if (type == "child_began") {
-    begun_children_.insert(text_of(payload, "child"));
+    begun_children_.insert(stored.optional_string("child"));
   } else if (type == "child_ended") {
-    children_[text_of(payload, "child")] = {usage_from(payload["usage"]), integer(payload, "cost")};
+    children_[stored.optional_string("child")] = {usage_from(stored.any("usage")), stored.optional_integer("cost")};
   } else if (type == "steered") {
-    unseen_.emplace_back(event.seq, text_of(payload, "text"));
+    unseen_.emplace_back(event.seq, stored.optional_string("text"));
   } else if (type == "steer_seen") {
+    const std::int64_t upto = stored.optional_integer("upto");
     for (const auto& [seq, text] : unseen_) {
-      if (seq <= integer(payload, "upto"))
-        said_.push_back(fmt::format("A person who watches over this work says:\n{}", text));
+      if (seq <= upto) said_.push_back(fmt::format("Message from the person supervising this work:\n{}", text));
     }
-    std::erase_if(unseen_, [&](const auto& each) { return each.first <= integer(payload, "upto"); });
+    std::erase_if(unseen_, [&](const auto& each) { return each.first <= upto; });
   } else if (type == "ended") {
-    ended_ = work_result_from(payload);
+    ended_ = work_result_from(stored);
   } else if (type == "retried") {
     retried();
   }
@@ -126,30 +122,31 @@ void Transcript::retried() {
   was_warned_of_repeating_ = false;
 }
 
-Status Transcript::turn(const Value& payload, const Blob& blob) {
-  const auto value = parse_json(SB_TRY(blob(text_of(payload, "reply"))), kLogBounds);
-  if (!value) return fail(ErrorCode::kCorrupt, "a reply in an agent's log cannot be read");
+Status Transcript::turn(StoredReader& stored, const Blob& blob) {
+  const auto value = parse_json(SB_TRY(blob(stored.optional_string("reply"))), kLogBounds);
+  if (!value) return fail(ErrorCode::kCorrupt, "a reply in an agent's log is invalid");
   ModelReply reply = SB_TRY(reply_from(*value));
   std::vector<Message> before = conversation();
   if (before.size() > messages_.size()) messages_.push_back(std::move(before.back()));
   results_.clear();
   said_.clear();
   calls_.clear();
-  turn_ = static_cast<int>(integer(payload, "turn"));
+  turn_ = stored.optional_small("turn");
   ++turns_in_step_;
-  usage_ += usage_from(payload["usage"]);
-  cost_ += integer(payload, "cost");
-  worked_ms_ += integer(payload, "ms");
+  usage_ += usage_from(stored.any("usage"));
+  cost_ += stored.optional_integer("cost");
+  worked_ms_ += stored.optional_integer("ms");
   stop_ = reply.stop;
   for (const Value& block : reply.content) {
     if (block.string_at("type") != "tool_use") continue;
-    calls_.push_back({.call = {text_of(block, "id"), text_of(block, "name"), block["input"]}});
+    calls_.push_back(
+        {.call = {block.string_at("id").value_or(""), block.string_at("name").value_or(""), block["input"]}});
   }
   cut_replies_ = stop_ == StopReason::kMaxTokens && calls_.empty() ? cut_replies_ + 1 : 0;
   early_stops_ = stop_ != StopReason::kMaxTokens && calls_.empty() ? early_stops_ + 1 : 0;
   const std::int64_t total_tokens = reply.usage.total();
   size_in_tokens_ = total_tokens;
-  if (const std::string by = text_of(payload, "by"); !by.empty()) made_by_[messages_.size()] = by;
+  if (const std::string by = stored.optional_string("by"); !by.empty()) made_by_[messages_.size()] = by;
   messages_.push_back({Message::From::kAssistant, std::move(reply.content)});
   if (total_tokens == 0) {
     std::size_t bytes = 0;
@@ -159,42 +156,39 @@ Status Transcript::turn(const Value& payload, const Blob& blob) {
   return {};
 }
 
-Status Transcript::tool_ended(const Value& payload, const Blob& blob) {
-  // The conversation of an agent program is its own; only what came of it counts here.
-  const bool is_led = is_true(payload, "led");
-  const std::string id = text_of(payload, "call");
-  if (is_led) calls_.push_back({.call = {id, text_of(payload, "tool"), Value()}});
+Status Transcript::tool_ended(StoredReader& stored, const Blob& blob) {
+  // An agent program keeps its own conversation; only the results count here.
+  const bool is_program_call = stored.optional_boolean("led");
+  const std::string id = stored.optional_string("call");
+  if (is_program_call) calls_.push_back({.call = {id, stored.optional_string("tool"), Value()}});
   const auto call = std::ranges::find_if(calls_, [&](const TurnCall& each) { return each.call.id == id; });
   if (call == calls_.end()) {
-    return fail(ErrorCode::kCorrupt,
-                fmt::format("an agent's log tells the end of a call {} that was not made", quote_json(id)));
+    return fail(ErrorCode::kCorrupt, fmt::format("an agent's log ends a call {} that was not started", quote_json(id)));
   }
   call->has_ended = true;
-  if (!is_led)
+  if (!is_program_call)
     results_[id] = Value::object({{"type", "tool_result"},
                                   {"tool_use_id", id},
-                                  {"content", SB_TRY(blob(text_of(payload, "result")))},
-                                  {"is_error", is_true(payload, "error")}});
-  worked_ms_ += integer(payload, "ms");
-  const Value& facts = payload["facts"];
-  if (facts.find("path") != nullptr && facts.find("hash") != nullptr) {
-    seen_files_.emplace_back(text_of(facts, "path"), text_of(facts, "hash"));
-  }
-  if (facts.find("place") != nullptr) place_ = text_of(facts, "place");
-  if (is_true(facts, "advanced")) {
+                                  {"content", SB_TRY(blob(stored.optional_string("result")))},
+                                  {"is_error", stored.optional_boolean("error")}});
+  worked_ms_ += stored.optional_integer("ms");
+  StoredReader facts(stored.optional_object("facts"), "the facts of a call");
+  if (facts.has("path") && facts.has("hash")) seen_files_.emplace_back(facts.string("path"), facts.string("hash"));
+  if (facts.has("place")) place_ = facts.string("place");
+  if (facts.optional_boolean("advanced")) {
     ++advances_;
     turns_in_step_ = 0;
     refusals_ = 0;
   }
-  if (is_true(facts, "refused")) ++refusals_;
-  if (!is_led) count_repeats(*call, payload);
-  return {};
+  if (facts.optional_boolean("refused")) ++refusals_;
+  if (!is_program_call) count_repeats(*call, stored.optional_string("result"));
+  return facts.done();
 }
 
-// A call that gave something else than before was worth making.
-void Transcript::count_repeats(const TurnCall& call, const Value& payload) {
-  const std::string now = sha256_hex(
-      fmt::format("{}\n{}\n{}", call.call.name, to_canonical_json(call.call.input), text_of(payload, "result")));
+// A call with a new result was not a repetition.
+void Transcript::count_repeats(const TurnCall& call, std::string_view result) {
+  const std::string now =
+      sha256_hex(fmt::format("{}\n{}\n{}", call.call.name, to_canonical_json(call.call.input), result));
   if (now != repeated_) was_warned_of_repeating_ = false;
   repeats_ = now == repeated_ ? repeats_ + 1 : 1;
   repeated_ = now;
@@ -205,10 +199,10 @@ std::vector<Message> Transcript::messages(std::string_view model) const {
   for (const auto& [at, by] : made_by_) {
     if (by == model) continue;
     std::erase_if(all[at].content, [](const Value& block) {
-      const std::string type = text_of(block, "type");
+      const std::string type = block.string_at("type").value_or("");
       return type != "text" && type != "tool_use";
     });
-    if (all[at].content.empty()) all[at].content.push_back(text_block("[no words]"));
+    if (all[at].content.empty()) all[at].content.push_back(text_block("[no text]"));
   }
   return all;
 }

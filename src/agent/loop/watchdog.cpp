@@ -49,14 +49,14 @@ void Watchdog::mark_seen(std::int64_t seq, const ControlRequests& requests) {
   if (requests.is_taken_over && !end_) end_ = ended_by(EndState::kTakenOver, "taken over", requests);
 }
 
-// Only what came since the course was followed: a wish does not undo one that stands there.
+// Only events since the transcript was read: a request does not undo one made there.
 void Watchdog::poll(bool now) {
   const std::int64_t time = clock_.now_ms();
   if (!now && time - polled_ms_ < kWatchdogMs) return;
   polled_ms_ = time;
   if (parent_continues_ && !parent_continues_() && !end_) end_ = WorkResult{.state = EndState::kKilled, .reason = ""};
   const auto events = log_.read(seq_ + 1);
-  if (!events) return;  // whoever appends next says so
+  if (!events) return;  // the next append reports the error
   const ControlRequests requests = control_requests_in(*events);
   for (const LoggedEvent& event : *events) {
     if (event.type == "pause_asked") is_paused_ = true;
@@ -82,8 +82,8 @@ bool Watchdog::should_continue() {
   }
   const std::int64_t worked = worked_before_ms_ + now - started_ms_ - paused_ms_;
   if (!end_ && limits_.time_ms > 0 && worked >= limits_.time_ms) {
-    end_ = WorkResult{.state = EndState::kTimeLimit,
-                      .reason = fmt::format("it has worked for {} s, as long as it may", worked / 1'000)};
+    end_ =
+        WorkResult{.state = EndState::kTimeLimit, .reason = fmt::format("time limit of {} s reached", worked / 1'000)};
   }
   return !end_;
 }
@@ -106,7 +106,7 @@ void Watchdog::wait_while_paused() {
       poll(true);
       if (end_ || !is_paused_) return;
     }
-    // Others look meanwhile whether to go on.
+    // Other threads check meanwhile whether to continue.
     const std::int64_t from = clock_.now_ms();
     clock_.sleep_ms(kPauseMs);
     const std::scoped_lock lock(mutex_);
@@ -126,7 +126,7 @@ std::int64_t Watchdog::left_ms() {
 
 WorkResult stalled(const WorkLimits& limits) {
   return {.state = EndState::kStalled,
-          .reason = fmt::format("no sign of life from the model for {} s", limits.stall_ms / 1'000)};
+          .reason = fmt::format("no response from the model for {} s", limits.stall_ms / 1'000)};
 }
 
 }  // namespace sb::agent

@@ -1,5 +1,5 @@
-// Looks after a session while somebody works it: what people ask of it, how long it has worked, whether there are signs
-// of life. Asked again and again by whatever takes long; thread-safe.
+// Watches over a session while it is worked on: people's requests, the time used, signs of life. Called repeatedly by
+// everything that takes long; thread-safe.
 #pragma once
 
 #include <functional>
@@ -13,20 +13,20 @@ namespace sb::agent {
 
 class Watchdog {
  public:
-  // `above`: of whoever handed the session out; may be empty. `worked_ms`: before now.
+  // `above`: the watchdog check of the parent; may be empty. `worked_ms`: time used before now.
   Watchdog(AgentLog& log, Clock& clock, const WorkLimits& limits, std::int64_t worked_ms, std::function<bool()> above);
 
   void note_activity();
-  // While a model is waited for, silence is a stall; a tool has a time limit of its own.
+  // While waiting for a model, silence is a stall; a tool has its own time limit.
   void expect_activity(bool expects);
-  // Whether to go on; looks into the log a few times a second. After the first false always false.
+  // Whether to continue; reads the log a few times per second. Once false, always false.
   bool should_continue();
-  // Why not. kKilled with an empty reason: left off, to be gone on with.
+  // Why not. kKilled with an empty reason: interrupted, to be continued later.
   std::optional<WorkResult> end();
-  // Where people's events begin that were not looked at yet.
+  // The position of the first event of people that was not looked at yet.
   void mark_seen(std::int64_t seq, const ControlRequests& requests);
   bool is_paused();
-  // Returns when nobody wants it paused any more, or it is to end.
+  // Returns when the pause has ended or the work is to end.
   void wait_while_paused();
   std::int64_t worked_ms();
   std::int64_t left_ms();
@@ -46,7 +46,7 @@ class Watchdog {
   std::optional<WorkResult> end_;
 };
 
-// The end of a session whose model gave no sign of life for as long as it may.
+// The end of a session whose model was silent for longer than the limit.
 WorkResult stalled(const WorkLimits& limits);
 
 }  // namespace sb::agent

@@ -1,5 +1,5 @@
-// What one piece of work on a session is done with: shared by the loop, the tools that move the session, and whoever
-// leads an agent program. Holds references; lives as long as the work does.
+// Everything that one piece of work on a session needs: shared by the loop, the session tools, and the driver of an
+// agent program. Holds references; lives as long as the work does.
 #pragma once
 
 #include <functional>
@@ -16,23 +16,23 @@ namespace sb::agent {
 struct WorkContext {
   const AgentRunnerParts& parts;
   const Assignment& assignment;
-  WorkLimits limits;  // none of them 0 but tokens and money
+  WorkLimits limits;  // only tokens and money may be 0
   AgentLog& log;
   Watchdog& watchdog;
   const Redactor& redactor;
   const std::vector<std::string>& secrets;  // known values
-  Worker& children;                         // who works the sessions below this one
+  Worker& children;                         // works on the child sessions
   OnProgress on_progress;
-  std::function<WorkLimits()> left;         // what of the limits is not used yet
+  std::function<WorkLimits()> left;         // the unused part of the limits
   std::function<WorkResult()> totals = {};  // used so far
-  // Whether the log has it that this child was begun; from several threads at once.
+  // Whether the log says that this child has begun; thread-safe.
   std::function<bool(const std::string& session)> has_child = {};
   int turn = 0;
 
   void report(Progress::Kind kind, std::string text, std::string step = {}, std::int64_t until_ms = 0) const;
 };
 
-// Every 0 that means the default is the default.
+// Replaces every 0 that means "default" by the default.
 WorkLimits with_defaults(WorkLimits limits);
 
 }  // namespace sb::agent

@@ -1,8 +1,11 @@
 #include "agent/model/anthropic.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
 
+#include "agent/model/providers.hpp"
 #include "agent/secrets/secret_value.hpp"
 #include "base/text/unicode.hpp"
 
@@ -11,7 +14,6 @@ namespace sb::agent {
 namespace {
 
 constexpr std::string_view kVersion = "2023-06-01";
-constexpr std::string_view kAnthropicUrl = "https://api.anthropic.com";
 
 void mark_for_cache(Value& block) {
   block.set("cache_control", Value::object({{"type", "ephemeral"}}));
@@ -46,18 +48,18 @@ class AnthropicModel final : public Model {
   AnthropicModel(const ModelSettings& settings, const Seams& seams, net::HttpClient& http)
       : settings_(settings), seams_(seams), http_(http) {}
 
-  std::string name() const override { return "anthropic/" + settings_.model; }
+  std::string name() const override { return fmt::format("{}/{}", settings_.provider->name, settings_.model); }
 
   ModelResult reply(const ModelRequest& request, const OnDelta& on_delta) override {
     auto key = secret_of(settings_.key, seams_);
     if (!key) return std::unexpected(ModelError{ModelError::Kind::kAuth, key.error()});
     ProviderCall call{http_,
                       seams_.clock,
-                      anthropic_endpoint(settings_.url.empty() ? kAnthropicUrl : settings_.url),
-                      std::move(*key),
-                      {{"anthropic-version", std::string(kVersion)}},
+                      anthropic_endpoint(base_url(settings_)),
+                      *key,
+                      key_headers(*settings_.provider, *key),
                       anthropic_body(settings_, request)};
-    if (!call.key.empty()) call.headers.emplace_back("x-api-key", call.key);
+    call.headers.emplace_back("anthropic-version", kVersion);
     const auto reader = make_anthropic_reader();
     return exchange(call, request, *reader, on_delta);
   }

@@ -15,7 +15,7 @@ std::string read(std::string_view bytes, std::size_t step = 1'000) {
   return all;
 }
 
-TEST(EventStreamTest, ReadsEventsWithAllLineEnds) {
+TEST(EventStreamTest, ReadsEventsWithAllLineEndings) {
   for (const std::size_t step : {1, 2, 3, 1'000}) {
     EXPECT_EQ(read("event: a\ndata: 1\n\ndata:2\ndata:  3\n\n", step), "[a|1][|2\n 3]");
     EXPECT_EQ(read("event: a\r\ndata: 1\r\n\r\ndata: 2\r\n\r\n", step), "[a|1][|2]");
@@ -28,12 +28,12 @@ TEST(EventStreamTest, ReadsEventsWithAllLineEnds) {
   }
 }
 
-TEST(EventStreamTest, GivesNoEventThatIsNotEnded) {
+TEST(EventStreamTest, IgnoresAnUnfinishedEvent) {
   EXPECT_EQ(read("data: 1\n"), "");
-  EXPECT_EQ(read("event: a\n\n"), "") << "an event without data is none";
+  EXPECT_EQ(read("event: a\n\n"), "") << "an event without data is ignored";
 }
 
-TEST(EventStreamTest, EndsAtAnEventThatIsTooLarge) {
+TEST(EventStreamTest, StopsAtAnEventThatIsTooLarge) {
   EXPECT_EQ(read("data: " + std::string(94, 'x') + "\n\n"), "[|" + std::string(94, 'x') + "]");
   EXPECT_EQ(read("data: " + std::string(95, 'x') + "\n\n"), "too large");
   std::string many;
@@ -42,7 +42,7 @@ TEST(EventStreamTest, EndsAtAnEventThatIsTooLarge) {
   EXPECT_EQ(read(std::string(101, 'x'), 1), "too large");
 }
 
-TEST(EventStreamTest, KnowsWhetherItIsOneAtAll) {
+TEST(EventStreamTest, DetectsWhetherItIsAnEventStream) {
   for (const auto& [bytes, handles] : {std::pair{"<html>", false},
                                        {"", false},
                                        {"a: b\n\n", false},

@@ -1,22 +1,23 @@
 #include "agent/model/openai.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
 
+#include "agent/model/providers.hpp"
 #include "agent/secrets/secret_value.hpp"
 
 namespace sb::agent {
 
 namespace {
 
-constexpr std::string_view kOpenaiUrl = "https://api.openai.com/v1";
-
 class OpenAiModel final : public Model {
  public:
   OpenAiModel(const ModelSettings& settings, const Seams& seams, net::HttpClient& http)
       : settings_(settings), seams_(seams), http_(http) {}
 
-  std::string name() const override { return "openai/" + settings_.model; }
+  std::string name() const override { return fmt::format("{}/{}", settings_.provider->name, settings_.model); }
 
   ModelResult reply(const ModelRequest& request, const OnDelta& on_delta) override {
     auto key = secret_of(settings_.key, seams_);
@@ -24,12 +25,10 @@ class OpenAiModel final : public Model {
     const bool is_chat = settings_.api == "chat";
     ProviderCall call{http_,
                       seams_.clock,
-                      openai_endpoint(settings_.url.empty() ? kOpenaiUrl : settings_.url,
-                                      is_chat ? "/chat/completions" : "/responses"),
-                      std::move(*key),
-                      {},
+                      openai_endpoint(base_url(settings_), is_chat ? "/chat/completions" : "/responses"),
+                      *key,
+                      key_headers(*settings_.provider, *key),
                       is_chat ? chat_body(settings_, request) : responses_body(settings_, request)};
-    if (!call.key.empty()) call.headers.emplace_back("Authorization", "Bearer " + call.key);
     const auto reader = is_chat ? make_chat_reader(request.requester.turn) : make_responses_reader();
     return exchange(call, request, *reader, on_delta);
   }

@@ -5,14 +5,14 @@
 #include <deque>
 
 #include "agent/model/retry.hpp"
-#include "base/fakes.hpp"
+#include "base/testing/fakes.hpp"
 
 namespace sb::agent {
 namespace {
 
 using Kind = ModelError::Kind;
 
-// Says what it is told to say, in order.
+// Returns the given replies in order.
 class CannedModel final : public Model {
  public:
   explicit CannedModel(std::deque<ModelResult> replies) : replies_(std::move(replies)) {}
@@ -54,7 +54,7 @@ TEST(PricesTest, KnowsModelsAndTheirDatedVersions) {
   }
 }
 
-TEST(PricesTest, LeavesPricesOfTheSettingsAlone) {
+TEST(PricesTest, KeepsPricesFromTheSettings) {
   ModelSettings settings;
   settings.model = "gpt-5";
   settings.has_prices = true;
@@ -63,7 +63,7 @@ TEST(PricesTest, LeavesPricesOfTheSettingsAlone) {
   EXPECT_EQ(settings.input_price, 1);
 }
 
-TEST(PricesTest, CountsWhatTokensCost) {
+TEST(PricesTest, CountsTheCostOfTokens) {
   ModelSettings settings;
   settings.model = "claude-sonnet-4-5";
   fill_known_prices(settings);
@@ -73,7 +73,7 @@ TEST(PricesTest, CountsWhatTokensCost) {
   EXPECT_EQ(dollars(cost_of(settings, {.input = 100, .output = 20})), "$0.0006");
 }
 
-TEST(PricesTest, ShowsSmallSumsSoThatTheyCanBeTold) {
+TEST(PricesTest, ShowsSmallSumsWithEnoughDigits) {
   EXPECT_EQ(dollars(0), "$0.00");
   EXPECT_EQ(dollars(1), "$0.00000001");
   EXPECT_EQ(dollars(100'000), "$0.001");
@@ -84,7 +84,7 @@ TEST(PricesTest, ShowsSmallSumsSoThatTheyCanBeTold) {
   EXPECT_EQ(dollars(100'000'000), "$1.00");
 }
 
-TEST(BudgetTest, IsUsedUpByTheLastOfIt) {
+TEST(BudgetTest, EndsExactlyAtTheLimit) {
   const WorkLimits tokens{.tokens = 100}, money{.micro_cents = 100'000};
   EXPECT_FALSE(over_budget({.output = 99}, 1'000'000, tokens));
   EXPECT_EQ(over_budget({.output = 100}, 0, tokens)->state, EndState::kTokenLimit);
@@ -112,14 +112,14 @@ class RetryingTest : public testing::Test {
   CannedModel* parrot = nullptr;
 };
 
-TEST_F(RetryingTest, AsksAgainWhereThatHelps) {
+TEST_F(RetryingTest, RetriesTemporaryErrors) {
   for (const Kind kind : {Kind::kUnreachable, Kind::kRateLimited, Kind::kOverloaded, Kind::kTruncated}) {
     EXPECT_TRUE(retrying({failed(kind), failed(kind), said()})->reply({}, {}));
     EXPECT_EQ(parrot->asked, 3);
   }
 }
 
-TEST_F(RetryingTest, DoesNotWhereItDoesNot) {
+TEST_F(RetryingTest, DoesNotRetryPermanentErrors) {
   for (const Kind kind : {Kind::kAuth, Kind::kRequest, Kind::kContextTooLong, Kind::kMalformed, Kind::kTooLarge,
                           Kind::kBudget, Kind::kScript, Kind::kDiverged, Kind::kStopped}) {
     const ModelResult replied = retrying({failed(kind), said()})->reply({}, {});
@@ -131,7 +131,7 @@ TEST_F(RetryingTest, DoesNotWhereItDoesNot) {
   EXPECT_EQ(waited(), 0);
 }
 
-TEST_F(RetryingTest, HandsTheErrorUpAfterTheLastTry) {
+TEST_F(RetryingTest, ReturnsTheErrorAfterTheLastAttempt) {
   const ModelResult replied = retrying({failed(Kind::kOverloaded)}, {.tries = 3})->reply({}, {});
   ASSERT_FALSE(replied);
   EXPECT_EQ(replied.error().kind, Kind::kOverloaded);
@@ -139,20 +139,20 @@ TEST_F(RetryingTest, HandsTheErrorUpAfterTheLastTry) {
   EXPECT_EQ(parrot->asked, 3);
 }
 
-TEST_F(RetryingTest, WaitsAtLeastAsLongAsTheProviderAsksFor) {
+TEST_F(RetryingTest, WaitsAtLeastAsLongAsTheProviderAsks) {
   EXPECT_TRUE(retrying({failed(Kind::kRateLimited, 90'000), said()})->reply({}, {}));
   EXPECT_GE(waited(), 90'000);
   EXPECT_LE(waited(), 91'000);
 }
 
-TEST_F(RetryingTest, WaitsForNoProviderThatAsksForTooMuch) {
+TEST_F(RetryingTest, DoesNotWaitWhenTheProviderAsksForTooLong) {
   const ModelResult replied = retrying({failed(Kind::kRateLimited, 120'001), said()})->reply({}, {});
   ASSERT_FALSE(replied);
   EXPECT_EQ(replied.error().retry_after_ms, 120'001);
   EXPECT_EQ(waited(), 0);
 }
 
-TEST_F(RetryingTest, GivesSignsOfLifeWhileItWaitsAndIsBrokenOff) {
+TEST_F(RetryingTest, ReportsProgressWhileWaitingAndCanBeInterrupted) {
   int signs = 0;
   EXPECT_TRUE(
       retrying({failed(Kind::kTruncated), said()})->reply({}, [&](auto text) { return ++signs, text.empty(); }));
@@ -167,7 +167,7 @@ TEST_F(RetryingTest, GivesSignsOfLifeWhileItWaitsAndIsBrokenOff) {
   EXPECT_EQ(retrying({failed(Kind::kTruncated), said()})->reply(request, {}).error().kind, Kind::kStopped);
 }
 
-TEST_F(RetryingTest, WaitsLongerFromTryToTryAndNeverTooLong) {
+TEST_F(RetryingTest, WaitsLongerAfterEachAttemptUpToALimit) {
   const RetryPolicy policy{.tries = 100, .first_ms = 1'000, .most_ms = 30'000};
   EXPECT_EQ(retry_wait_ms(policy, 1, {}, 0), 500);
   EXPECT_EQ(retry_wait_ms(policy, 1, {}, 1), 1'000);

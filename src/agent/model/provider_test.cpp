@@ -1,8 +1,7 @@
-#include "agent/model/provider.hpp"
-
 #include <algorithm>
 
 #include "agent/limits.hpp"
+#include "agent/model/make_model.hpp"
 #include "agent/model/provider_testing.hpp"
 
 namespace sb::agent {
@@ -29,7 +28,7 @@ class ProviderTest : public testing::TestWithParam<TestApi> {
     EXPECT_TRUE(replied || !replied.error().error.to_string().contains(kTestKey));
     return replied;
   }
-  // Answers with these bytes and closes.
+  // Sends these bytes and closes.
   ModelResult ask(const std::string& bytes, ModelRequest request = plain_request()) {
     RawServer server([&](auto& peer, const auto&) { return peer.put(bytes), false; });
     return ask(server, std::move(request));
@@ -52,7 +51,7 @@ class ProviderTest : public testing::TestWithParam<TestApi> {
   std::string heard;
 };
 
-TEST_P(ProviderTest, ReadsTextCallsAndTokensOfAStream) {
+TEST_P(ProviderTest, ReadsTextCallsAndTokensFromAStream) {
   RawServer server([&](auto& peer, const auto&) { return peer.put(good()), false; });
   const ModelResult replied = ask(server);
   ASSERT_TRUE(replied) << describe(replied);
@@ -76,7 +75,7 @@ TEST_P(ProviderTest, ReadsTextCallsAndTokensOfAStream) {
   EXPECT_EQ((*body)["stream"], Value(true));
 }
 
-TEST_P(ProviderTest, ReadsTheSameHoweverTheBytesAreCut) {
+TEST_P(ProviderTest, ReadsTheSameHoweverTheBytesAreSplit) {
   const std::string expected = describe(ask(good()));
   RawServer server([&](auto& peer, const auto&) {
     peer.put("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n");
@@ -88,14 +87,14 @@ TEST_P(ProviderTest, ReadsTheSameHoweverTheBytesAreCut) {
   EXPECT_EQ(describe(ask(server)), expected);
 }
 
-TEST_P(ProviderTest, TellsAStreamThatIsCutAtAnyEventFromAWholeOne) {
+TEST_P(ProviderTest, DetectsAStreamThatIsCutAtAnyEvent) {
   const std::string expected = describe(ask(good()));
   for (std::size_t count = 0; count < GetParam().events.size(); ++count) {
     const std::vector<std::string> part(GetParam().events.begin(), GetParam().events.begin() + count);
     for (const std::string half : {"", "data: {\"ty"}) {
       const ModelResult replied = ask(stream_head() + sse(part) + half);
       if (replied) {
-        // Only the count of tokens and the mark of the end may be missing.
+        // Only the token count and the end marker may be missing.
         EXPECT_GE(count + 2, GetParam().events.size());
         EXPECT_EQ(replied->content.size(), 2u);
       } else {
@@ -106,7 +105,7 @@ TEST_P(ProviderTest, TellsAStreamThatIsCutAtAnyEventFromAWholeOne) {
   }
 }
 
-TEST_P(ProviderTest, TellsALostConnectionFromAWholeAnswer) {
+TEST_P(ProviderTest, DetectsALostConnection) {
   for (const bool has_length : {false, true}) {
     RawServer server([&](auto& peer, const auto&) {
       peer.put("HTTP/1.1 200 OK\r\n" +
@@ -125,7 +124,7 @@ TEST_P(ProviderTest, TellsALostConnectionFromAWholeAnswer) {
   expect_kind(at.make(there)->reply(plain_request(), {}), Kind::kUnreachable);
 }
 
-TEST_P(ProviderTest, MapsEveryRefusal) {
+TEST_P(ProviderTest, MapsEveryErrorStatus) {
   const std::string body = R"({"error":{"message":"what it says"}})";
   const std::vector<std::pair<int, Kind>> table = {
       {400, Kind::kRequest},     {401, Kind::kAuth},       {403, Kind::kAuth},           {404, Kind::kRequest},
@@ -143,7 +142,7 @@ TEST_P(ProviderTest, MapsEveryRefusal) {
   expect_kind(ask_status(429, GetParam().quota_error), Kind::kAuth);
 }
 
-TEST_P(ProviderTest, HonoursHowLongToWait) {
+TEST_P(ProviderTest, HonoursRetryAfter) {
   at.clock.set(*parse_rfc3339("2026-11-15T08:00:00.000Z"));
   EXPECT_EQ(ask_status(429, "", "Retry-After: 7\r\n").error().retry_after_ms, 7'000);
   EXPECT_EQ(ask_status(529, "", "Retry-After: 1.5\r\n").error().retry_after_ms, 1'500);
@@ -158,14 +157,14 @@ TEST_P(ProviderTest, HonoursHowLongToWait) {
   EXPECT_EQ(ask_status(401, "", "Retry-After: 7\r\n").error().retry_after_ms, std::nullopt);
 }
 
-TEST_P(ProviderTest, HearsAnErrorInTheStream) {
+TEST_P(ProviderTest, ReportsAnErrorInTheStream) {
   const std::vector<std::string> events{GetParam().events[0], GetParam().error_event};
   const ModelResult replied = ask(stream_head() + sse(events));
   expect_kind(replied, Kind::kOverloaded);
   EXPECT_TRUE(replied.error().error.message.contains("Overloaded")) << describe(replied);
 }
 
-TEST_P(ProviderTest, TakesNoOtherBodyForAMessage) {
+TEST_P(ProviderTest, RejectsABodyThatIsNotAMessage) {
   for (const char* body : {"<html>Sign in</html>", "{\"object\": \"list\"}", "null", "hello\n\nworld\n\n"}) {
     expect_kind(ask_status(200, body), Kind::kMalformed, body);
   }
@@ -175,7 +174,7 @@ TEST_P(ProviderTest, TakesNoOtherBodyForAMessage) {
   }
 }
 
-TEST_P(ProviderTest, HearsAnErrorInAnAnswerThatLooksFine) {
+TEST_P(ProviderTest, ReportsAnErrorInASuccessfulResponse) {
   const std::vector<std::pair<std::string, Kind>> table = {
       {R"({"type":"error","error":{"type":"overloaded_error","message":"what it says"}})", Kind::kOverloaded},
       {"{\n  \"error\": {\n    \"message\": \"what it says\",\n    \"code\": 429\n  }\n}\n", Kind::kRateLimited},
@@ -190,8 +189,8 @@ TEST_P(ProviderTest, HearsAnErrorInAnAnswerThatLooksFine) {
   }
 }
 
-TEST_P(ProviderTest, TellsWhatWasHeardOfAReplyThatBrokeOff) {
-  if (GetParam().name != "anthropic") return;  // others tell it at the end only
+TEST_P(ProviderTest, ReportsTheUsageOfAReplyThatBrokeOff) {
+  if (GetParam().name != "anthropic") return;  // others report it only at the end
   const ModelResult cut = ask(stream_head() + sse({GetParam().events[0]}));
   expect_kind(cut, Kind::kTruncated);
   EXPECT_EQ(cut.error().usage, (Usage{.input = 11, .output = 1, .cache_read = 7, .cache_write = 5}));
@@ -199,7 +198,7 @@ TEST_P(ProviderTest, TellsWhatWasHeardOfAReplyThatBrokeOff) {
   EXPECT_EQ(broken.error().usage.input, 11);
 }
 
-TEST_P(ProviderTest, GivesAConnectionUpThatHangs) {
+TEST_P(ProviderTest, DropsAHangingConnection) {
   for (const std::size_t events : {0u, 1u}) {
     RawServer server([&](auto& peer, const auto&) {
       if (events > 0) peer.put(stream_head() + sse({GetParam().events[0]}));
@@ -211,7 +210,7 @@ TEST_P(ProviderTest, GivesAConnectionUpThatHangs) {
   }
 }
 
-TEST_P(ProviderTest, BreaksAnEndlessAnswerOff) {
+TEST_P(ProviderTest, StopsAnEndlessResponse) {
   std::string large =
       *std::ranges::find_if(GetParam().events, [](const std::string& event) { return event.contains("Hi "); });
   large.replace(large.find("Hi "), 3, std::string(60'000, 'x'));
@@ -238,7 +237,7 @@ TEST_P(ProviderTest, BreaksAnEndlessAnswerOff) {
   expect_kind(ask(pings), Kind::kTooLarge);
 }
 
-TEST_P(ProviderTest, IsBrokenOffByWhoeverListensOrLooks) {
+TEST_P(ProviderTest, IsInterruptedByEitherCallback) {
   RawServer server([&](auto& peer, const auto&) {
     peer.put(stream_head() + sse({GetParam().events.begin(), GetParam().events.begin() + 4}));
     return peer.be_silent(), false;
@@ -251,7 +250,7 @@ TEST_P(ProviderTest, IsBrokenOffByWhoeverListensOrLooks) {
   expect_kind(at.make(settings(server))->reply(request, {}), Kind::kStopped);
 }
 
-TEST_P(ProviderTest, ComesThroughASpellOfBadWeather) {
+TEST_P(ProviderTest, SurvivesASeriesOfErrors) {
   RawServer server([&](auto& peer, const auto& request) {
     if (request.number == 1) return peer.answer(529, "");
     if (request.number == 2) return peer.answer(429, "", "Retry-After: 30\r\n");
@@ -264,12 +263,12 @@ TEST_P(ProviderTest, ComesThroughASpellOfBadWeather) {
   EXPECT_GE(at.clock.now_ms() - before, 30'000);
 }
 
-TEST_P(ProviderTest, WaitsForNoEndBehindAWholeMessage) {
+TEST_P(ProviderTest, DoesNotWaitForTheEndAfterACompleteMessage) {
   RawServer server([&](auto& peer, const auto&) { return peer.put(good()), peer.be_silent(), false; });
   EXPECT_TRUE(ask(server));
 }
 
-TEST_P(ProviderTest, KeepsInputThatIsNoJsonAsItCame) {
+TEST_P(ProviderTest, KeepsInvalidJsonInputUnchanged) {
   const std::string deep = std::string(60, '[') + std::string(60, ']');
   for (const std::string& input : {std::string("{\"path\": \"a"), std::string("[1]"), std::string("7"),
                                    "{\"a\":" + deep + "}", std::string("{\"a\":1,\"a\":2}")}) {
@@ -285,7 +284,7 @@ TEST_P(ProviderTest, KeepsInputThatIsNoJsonAsItCame) {
     const ModelResult replied = ask(stream);
     ASSERT_TRUE(replied) << describe(replied);
     EXPECT_EQ(replied->content.back()["input"], Value(input)) << describe(replied);
-    // What was said so is sent again without harm.
+    // Such a reply can be sent again safely.
     ModelRequest next = plain_request();
     next.messages.push_back({Message::From::kAssistant, replied->content});
     next.messages.push_back(
@@ -298,7 +297,7 @@ TEST_P(ProviderTest, KeepsInputThatIsNoJsonAsItCame) {
   }
 }
 
-TEST_P(ProviderTest, MendsBytesThatAreNoTextAndKeepsControlSequences) {
+TEST_P(ProviderTest, ReplacesInvalidBytesAndKeepsControlSequences) {
   for (const auto& [from, to] : {std::pair<std::string, std::string>{"\xff\xfe", "\xEF\xBF\xBD\xEF\xBF\xBD"},
                                  {"\\ud83d", "\xEF\xBF\xBD"},
                                  {"\\ud83d\\ude00", "\xF0\x9F\x98\x80"},
@@ -323,7 +322,7 @@ TEST_P(ProviderTest, ShowsNoControlSequenceAndNoKeyInAnError) {
   EXPECT_LT(huge.error().error.message.size(), 1'000u);
 }
 
-TEST_P(ProviderTest, NeedsItsKeyWhereOneIsNamedAndNoneElsewhere) {
+TEST_P(ProviderTest, NeedsAKeyOnlyWhereOneIsNamed) {
   RawServer server([&](auto& peer, const auto&) { return peer.put(good()), false; });
   ModelSettings keyless = settings(server);
   keyless.key = "$NOT_SET";
@@ -338,10 +337,10 @@ TEST_P(ProviderTest, NeedsItsKeyWhereOneIsNamedAndNoneElsewhere) {
 INSTANTIATE_TEST_SUITE_P(Apis, ProviderTest, testing::ValuesIn(test_apis()),
                          [](const auto& api) { return api.param.name; });
 
-TEST(MakeModelTest, RefusesAProgram) {
+TEST(MakeModelTest, RejectsAProgram) {
   ProviderFixture at;
   ModelSettings settings;
-  settings.provider = ModelSettings::Provider::kCommand;
+  settings.provider = provider_named("command");
   settings.name = "cc";
   const auto made = make_model(settings, {at.seams(), *at.http, *at.store, "run-1"});
   ASSERT_FALSE(made);

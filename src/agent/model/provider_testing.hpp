@@ -1,4 +1,4 @@
-// Kind the tests of providers: seams with a key, a server that answers with raw bytes, and what each API streams.
+// For the tests of providers: seams with a key, a server that sends raw bytes, and a sample stream of each API.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "agent/model/provider.hpp"
+#include "agent/model/make_model.hpp"
 #include "base/document/document.hpp"
-#include "base/fakes.hpp"
+#include "base/testing/fakes.hpp"
 #include "net/raw_server.hpp"
 #include "store/sqlite/sqlite_place.hpp"
 
@@ -63,7 +63,7 @@ inline std::string stream_head() {
 // Each says "Hi there" and calls Read with {"path": "a.txt"}.
 struct TestApi {
   std::string name;
-  ModelSettings::Provider provider;
+  const ModelProvider* provider;
   std::string api, path;
   std::vector<std::string> events;
   std::string context_error, quota_error;
@@ -75,10 +75,9 @@ inline void PrintTo(const TestApi& api, std::ostream* out) {
 }
 
 inline std::vector<TestApi> test_apis() {
-  using Provider = ModelSettings::Provider;
   return {
       {"anthropic",
-       Provider::kAnthropic,
+       provider_named("anthropic"),
        "",
        "/v1/messages",
        {R"({"type":"message_start","message":{"id":"m","type":"message","role":"assistant",)"
@@ -103,7 +102,7 @@ inline std::vector<TestApi> test_apis() {
        R"({"type":"error","error":{"type":"billing_error","message":"No credit"}})",
        R"({"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}})"},
       {"responses",
-       Provider::kOpenai,
+       provider_named("openai"),
        "responses",
        "/v1/responses",
        {R"({"type":"response.created","response":{"id":"r","model":"gpt-x","output":[]}})",
@@ -126,7 +125,7 @@ inline std::vector<TestApi> test_apis() {
        R"({"type":"response.failed","response":{"status":"failed","error":{"code":"server_error",)"
        R"("message":"Overloaded"}}})"},
       {"chat",
-       Provider::kOpenai,
+       provider_named("openai"),
        "chat",
        "/v1/chat/completions",
        {R"({"id":"c","model":"gpt-x","choices":[{"index":0,"delta":{"role":"assistant",)"

@@ -1,4 +1,4 @@
-// Each limit of a reply at its edge and one past it.
+// Each limit of a reply, at the limit and one past it.
 #include <gtest/gtest.h>
 
 #include "agent/limits.hpp"
@@ -8,7 +8,7 @@
 namespace sb::agent {
 namespace {
 
-TEST(ReplyLimitsTest, AReplyHasRoomForSoManyBytes) {
+TEST(ReplyLimitsTest, LimitsTheBytesOfAReply) {
   ReplySizeLimit room;
   EXPECT_FALSE(room.take(limits::kReplyBytes - 1));
   EXPECT_FALSE(room.take(1));
@@ -18,7 +18,7 @@ TEST(ReplyLimitsTest, AReplyHasRoomForSoManyBytes) {
   EXPECT_EQ(error->error.message, "The model's reply is larger than 4 MiB");
 }
 
-TEST(ReplyLimitsTest, InputNestedTooDeepIsNoJson) {
+TEST(ReplyLimitsTest, TreatsInputNestedTooDeepAsInvalidJson) {
   const auto nested = [](std::size_t depth) {
     return "{\"a\":" + std::string(depth - 1, '[') + std::string(depth - 1, ']') + "}";
   };
@@ -26,7 +26,7 @@ TEST(ReplyLimitsTest, InputNestedTooDeepIsNoJson) {
   EXPECT_TRUE(tool_use_block("i", "n", nested(limits::kReplyDepth + 1))["input"].is_string());
 }
 
-TEST(ReplyLimitsTest, TheDeepestReplyCanStillBeStoredInsideOfAConversation) {
+TEST(ReplyLimitsTest, TheDeepestReplyCanStillBeStoredInAConversation) {
   const std::string input =
       "{\"a\":" + std::string(limits::kReplyDepth - 1, '[') + std::string(limits::kReplyDepth - 1, ']') + "}";
   ModelRequest request;
@@ -34,11 +34,11 @@ TEST(ReplyLimitsTest, TheDeepestReplyCanStillBeStoredInsideOfAConversation) {
   EXPECT_TRUE(parse_json(to_canonical_json(to_value(request))));
 }
 
-TEST(ReplyLimitsTest, AScriptedReplyHasNoMoreRoom) {
+TEST(ReplyLimitsTest, LimitsTheBytesOfAScriptedReply) {
   for (const std::size_t more : {0u, 1u}) {
     ProviderFixture at;
     ModelSettings settings;
-    settings.provider = ModelSettings::Provider::kScripted;
+    settings.provider = provider_named("scripted");
     settings.script = "/s.jsonl";
     ASSERT_TRUE(at.files.write_atomic(
         "/s.jsonl", "{\"content\": \"" + std::string(limits::kReplyBytes + more, 'x') + "\"}\n{\"content\": \"b\"}\n"));
@@ -52,10 +52,10 @@ TEST(ReplyLimitsTest, AScriptedReplyHasNoMoreRoom) {
   }
 }
 
-TEST(ReplyLimitsTest, AScriptHasSoManyBytes) {
+TEST(ReplyLimitsTest, LimitsTheBytesOfAScript) {
   ProviderFixture at;
   ModelSettings settings;
-  settings.provider = ModelSettings::Provider::kScripted;
+  settings.provider = provider_named("scripted");
   settings.script = "/s.jsonl";
   std::string& script = at.files.contents()["/s.jsonl"] = "{\"content\": \"x\"}\n# ";
   script.append(limits::kScriptBytes - script.size(), 'x');
@@ -66,7 +66,7 @@ TEST(ReplyLimitsTest, AScriptHasSoManyBytes) {
   EXPECT_EQ(made.error().code, ErrorCode::kLimit);
 }
 
-TEST(ReplyLimitsTest, AStreamHasSoManyBytes) {
+TEST(ReplyLimitsTest, LimitsTheBytesOfAStream) {
   ProviderFixture at;
   net::RawServer server([](auto& peer, const auto& request) {
     const std::string stream = sse(test_apis()[0].events);

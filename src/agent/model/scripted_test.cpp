@@ -6,7 +6,7 @@
 
 #include "agent/model/script_lines.hpp"
 #include "base/document/document.hpp"
-#include "base/fakes.hpp"
+#include "base/testing/fakes.hpp"
 #include "store/sqlite/sqlite_place.hpp"
 
 namespace sb::agent {
@@ -37,7 +37,7 @@ class ScriptedTest : public testing::Test {
     if (!replied) return std::string(to_string(replied.error().kind)) + ": " + replied.error().error.to_string();
     return replied->content.empty() ? "" : replied->content[0].string_at("text").value_or("?");
   }
-  // What the loop does with the turn.
+  // Does what the loop does with the turn.
   void keep(const ModelResult& replied) {
     ASSERT_TRUE(store->write(
         [&](store::Transaction& transaction) { return transaction.put(kScriptUsed, "run-1/" + replied->mark, "{}"); }));
@@ -49,7 +49,7 @@ class ScriptedTest : public testing::Test {
   FakeClock clock;
 };
 
-TEST_F(ScriptedTest, GivesLinesInOrderAndThenSaysThatNoneIsLeft) {
+TEST_F(ScriptedTest, ReturnsLinesInOrderAndThenReportsThatNoneIsLeft) {
   auto scripted = model("# a comment\n\n{\"content\": \"one\"}\r\n  {\"content\": \"two\"}");
   std::string heard;
   EXPECT_EQ(said(scripted->reply(asking("x"), [&](auto text) { return heard += text, true; })), "one");
@@ -60,7 +60,7 @@ TEST_F(ScriptedTest, GivesLinesInOrderAndThenSaysThatNoneIsLeft) {
             "role none, turn 3). Add a line to it.");
 }
 
-TEST_F(ScriptedTest, ChoosesByWhoAsksAndByWhatIsSent) {
+TEST_F(ScriptedTest, ChoosesByRequesterAndContent) {
   auto scripted = model(
       R"({"when": {"role": "reviewer"}, "content": "review"}
 {"when": {"workflow": "wr.a", "step": "two"}, "content": "a two"}
@@ -74,10 +74,10 @@ TEST_F(ScriptedTest, ChoosesByWhoAsksAndByWhatIsSent) {
   EXPECT_EQ(said(scripted->reply(asking("x", {.role = "reviewer"}), {})), "review");
   const ModelResult last = scripted->reply(asking("x", {.role = "reviewer"}), {});
   EXPECT_EQ(said(last), "any");
-  EXPECT_EQ(last->mark, "") << "never used up, so nothing is to be kept";
+  EXPECT_EQ(last->mark, "") << "never used up, so nothing is stored";
 }
 
-TEST_F(ScriptedTest, LooksAtResultsOfToolsAndAtTheSystemText) {
+TEST_F(ScriptedTest, MatchesToolResultsAndTheSystemText) {
   auto scripted = model(R"({"when": {"contains": "exit 3"}, "content": "result"}
 {"when": {"contains": "You are"}, "content": "system"})");
   ModelRequest request = asking("x");
@@ -89,14 +89,14 @@ TEST_F(ScriptedTest, LooksAtResultsOfToolsAndAtTheSystemText) {
   EXPECT_EQ(said(scripted->reply(request, {})), "result");
 }
 
-TEST_F(ScriptedTest, AnExpectationThatDoesNotHoldNamesTheLineAndWhatIsMissing) {
+TEST_F(ScriptedTest, AFailedExpectationNamesTheLineAndWhatIsMissing) {
   auto scripted = model("{\"content\": \"ok\", \"expect\": {\"contains\": \"goal\", \"lacks\": [\"secret\"]}}");
   EXPECT_EQ(said(scripted->reply(asking("x"), {})),
             "script: /s/replies.jsonl:1:1: What the script expects of a request does not hold: \"goal\" is missing.");
   EXPECT_EQ(said(scripted->reply(asking("goal secret"), {})),
             "script: /s/replies.jsonl:1:1: What the script expects of a request does not hold: \"secret\" is there and "
             "must not be.");
-  EXPECT_EQ(said(scripted->reply(asking("goal"), {})), "ok") << "a line that did not fit is not used up";
+  EXPECT_EQ(said(scripted->reply(asking("goal"), {})), "ok") << "a line that did not match is not used up";
 }
 
 TEST_F(ScriptedTest, FillsInIdsAndTheStopReason) {
@@ -115,14 +115,14 @@ TEST_F(ScriptedTest, FillsInIdsAndTheStopReason) {
   EXPECT_EQ(second->stop, StopReason::kMaxTokens);
 }
 
-TEST_F(ScriptedTest, GoesOnAfterARestartWithWhatWasKept) {
+TEST_F(ScriptedTest, ContinuesAfterARestartFromTheStore) {
   const std::string script = "{\"content\": \"one\"}\n{\"content\": \"two\"}";
   keep(model(script)->reply(asking("x"), {}));
   EXPECT_EQ(said(model(script)->reply(asking("x"), {})), "two");
-  EXPECT_EQ(said(model(script)->reply(asking("x"), {})), "two") << "that turn was never kept";
+  EXPECT_EQ(said(model(script)->reply(asking("x"), {})), "two") << "that turn was never stored";
 }
 
-TEST_F(ScriptedTest, TheSameTurnAskedAgainGetsTheSameLine) {
+TEST_F(ScriptedTest, ReturnsTheSameLineForARepeatedTurn) {
   auto scripted = model("{\"content\": \"one\"}\n{\"content\": \"two\"}");
   const ModelRequest first = asking("x", {.session = "s", .turn = 1});
   EXPECT_EQ(said(scripted->reply(first, {})), "one");
@@ -130,7 +130,7 @@ TEST_F(ScriptedTest, TheSameTurnAskedAgainGetsTheSameLine) {
   EXPECT_EQ(said(scripted->reply(asking("x", {.session = "s", .turn = 2}), {})), "two");
 }
 
-TEST_F(ScriptedTest, AnErrorIsUsedUpAtOnceAlsoOverARestart) {
+TEST_F(ScriptedTest, AnErrorIsUsedUpImmediatelyAndAcrossARestart) {
   const std::string script =
       "{\"error\": {\"kind\": \"overloaded\", \"message\": \"busy\", \"retry_after_ms\": 70}}\n{\"content\": \"two\"}";
   const ModelResult failed = model(script)->reply(asking("x", {.session = "s", .turn = 1}), {});
@@ -141,7 +141,7 @@ TEST_F(ScriptedTest, AnErrorIsUsedUpAtOnceAlsoOverARestart) {
   EXPECT_EQ(said(model(script)->reply(asking("x", {.session = "s", .turn = 1}), {})), "two");
 }
 
-TEST_F(ScriptedTest, SessionsAtTheSameTimeNeverGetTheSameLine) {
+TEST_F(ScriptedTest, ParallelSessionsNeverGetTheSameLine) {
   constexpr int kEach = 50;
   std::string script;
   for (int i = 0; i < 4 * kEach; ++i) script += "{\"content\": \"" + std::to_string(i) + "\"}\n";
@@ -164,7 +164,7 @@ TEST_F(ScriptedTest, SessionsAtTheSameTimeNeverGetTheSameLine) {
   EXPECT_EQ(std::set(got.begin(), got.end()).size(), 4u * kEach);
 }
 
-TEST_F(ScriptedTest, ADelayIsBrokenOffAndTheLineIsStillThere) {
+TEST_F(ScriptedTest, AnInterruptedDelayDoesNotUseUpTheLine) {
   auto scripted = model("{\"content\": \"late\", \"delay_ms\": 60000}");
   ModelRequest request = asking("x");
   int looks = 0;
@@ -175,7 +175,7 @@ TEST_F(ScriptedTest, ADelayIsBrokenOffAndTheLineIsStillThere) {
   EXPECT_EQ(said(scripted->reply(request, {})), "late");
 }
 
-TEST_F(ScriptedTest, RefusesAScriptThatIsWrongWithFileAndLine) {
+TEST_F(ScriptedTest, RejectsAnInvalidScriptWithFileAndLine) {
   EXPECT_TRUE(refusal("{\"content\": \"a\"}\nnonsense").starts_with("/s/replies.jsonl:2")) << refusal("\nnonsense");
   EXPECT_TRUE(refusal("# c\n\n{\"contents\": \"a\"}").starts_with("/s/replies.jsonl:3"))
       << refusal("{\"contents\": 1}");
@@ -189,7 +189,7 @@ TEST_F(ScriptedTest, RefusesAScriptThatIsWrongWithFileAndLine) {
   EXPECT_TRUE(refusal("{\"error\": {\"kind\": \"overload\"}}").contains("Did you mean overloaded?"));
 }
 
-TEST(ReplyTest, GoesThroughItsValueAndBack) {
+TEST(ReplyTest, ConvertsToAValueAndBack) {
   ModelReply reply;
   reply.content = {Value::object({{"type", "thinking"}, {"thinking", "hm"}, {"signature", "s"}}),
                    Value::object({{"type", "tool_use"}, {"id", "i"}, {"name", "n"}, {"input", "no json"}})};

@@ -1,4 +1,4 @@
-// What the providers make of a conversation, and of what only some of them say.
+// How the providers translate a conversation, and the features that only some of them have.
 #include <gtest/gtest.h>
 
 #include "agent/model/anthropic.hpp"
@@ -44,7 +44,7 @@ ModelSettings of_model(const std::string& model) {
   return settings;
 }
 
-TEST(TranslationTest, SendsMessagesAsTheMessagesApiHasThem) {
+TEST(TranslationTest, SendsMessagesInTheFormOfTheMessagesApi) {
   const Value body = anthropic_body(of_model("claude-x"), conversation());
   EXPECT_EQ(to_json(body["messages"]),
             R"([{"role":"user","content":[{"type":"text","text":"Hello"}]},)"
@@ -58,20 +58,20 @@ TEST(TranslationTest, SendsMessagesAsTheMessagesApiHasThem) {
   EXPECT_EQ(body["max_tokens"], Value(8'192));
 }
 
-TEST(TranslationTest, MarksAtMostFourPlacesForTheCache) {
+TEST(TranslationTest, SetsAtMostFourCacheMarks) {
   ModelRequest request = conversation();
   EXPECT_EQ(marks_in(anthropic_body(of_model("m"), request)), 4);
   request.system = {"a", "b", "c", "d", "e", "f"};
   const Value body = anthropic_body(of_model("m"), request);
   EXPECT_EQ(marks_in(body), 4);
-  EXPECT_EQ(marks_in(body["system"].items()[4]), 1) << "what stays the same when the last slot changes";
+  EXPECT_EQ(marks_in(body["system"].items()[4]), 1) << "the part that stays when the last slot changes";
   request.system = {"", "only"};
   request.tools.clear();
   EXPECT_EQ(marks_in(anthropic_body(of_model("m"), request)), 2);
   EXPECT_EQ(marks_in(anthropic_body(of_model("m"), {})), 0);
 }
 
-TEST(TranslationTest, SendsItemsAsResponsesHasThem) {
+TEST(TranslationTest, SendsItemsInTheFormOfTheResponsesApi) {
   const Value body = responses_body(of_model("gpt-5.2"), conversation());
   EXPECT_EQ(to_json(body["input"]),
             R"([{"type":"message","role":"user","content":[{"type":"input_text","text":"Hello"}]},)"
@@ -86,7 +86,7 @@ TEST(TranslationTest, SendsItemsAsResponsesHasThem) {
   EXPECT_FALSE(responses_body(of_model("qwen3"), conversation()).find("include"));
 }
 
-TEST(TranslationTest, SendsMessagesAsChatHasThem) {
+TEST(TranslationTest, SendsMessagesInTheFormOfTheChatApi) {
   const Value body = chat_body(of_model("m"), conversation());
   EXPECT_EQ(to_json(body["messages"]),
             R"([{"role":"system","content":"You are it.\n\nRules.\n\nThis turn."},{"role":"user","content":"Hello"},)"
@@ -100,7 +100,7 @@ TEST(TranslationTest, SendsMessagesAsChatHasThem) {
   EXPECT_TRUE(chat_body(own, conversation()).find("max_tokens"));
 }
 
-TEST(TranslationTest, KnowsHowPeopleWriteAddresses) {
+TEST(TranslationTest, AcceptsAddressesInAllUsualForms) {
   EXPECT_EQ(anthropic_endpoint("http://h:1"), "http://h:1/v1/messages");
   EXPECT_EQ(anthropic_endpoint("http://h:1/v1/"), "http://h:1/v1/messages");
   EXPECT_EQ(openai_endpoint("http://h:1", "/responses"), "http://h:1/v1/responses");
@@ -136,7 +136,7 @@ TEST(TranslationTest, PassesThinkingThrough) {
   EXPECT_EQ(replied->stop, StopReason::kRefusal);
 }
 
-TEST(TranslationTest, RefusesAHostileMessage) {
+TEST(TranslationTest, RejectsAHostileMessage) {
   const std::string start = R"({"type":"message_start","message":{"content":[]}})";
   const std::string stop = R"({"type":"message_stop"})";
   for (const std::vector<std::string>& events : std::vector<std::vector<std::string>>{
@@ -183,7 +183,7 @@ TEST(TranslationTest, ReadsHowResponsesEnd) {
             R"([{"type":"openai_reasoning","item":{"type":"reasoning","id":"rs","encrypted_content":"z"}}])");
 }
 
-TEST(TranslationTest, ReadsChatOfServersThatAreNotExact) {
+TEST(TranslationTest, ReadsChatFromServersThatDeviateFromTheApi) {
   // No index, no id, arguments as an object, several calls, no [DONE].
   const ModelResult replied = read_with(
       make_chat_reader(7), {R"({"choices":[{"delta":{"tool_calls":[{"function":{"name":"A","arguments":{"x":1}}},)"

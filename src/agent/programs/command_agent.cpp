@@ -14,33 +14,22 @@ namespace sb::agent {
 namespace {
 
 constexpr int kStarts = 3;                       // of the program, when it stops early
-constexpr std::size_t kOutputBytes = 64u << 10;  // kept, to say why it ended
+constexpr std::size_t kOutputBytes = 64u << 10;  // kept, to report why it ended
 constexpr std::size_t kShownOutputBytes = 600;
-// Its time is looked after by the watch, which knows of pauses.
+// The watchdog limits its time, because it knows about pauses.
 constexpr std::int64_t kMarginMs = 24 * 3'600'000;
-
-std::string_view api_of(ModelSettings::Provider provider) {
-  switch (provider) {
-    case ModelSettings::Provider::kAnthropic:
-      return "anthropic";
-    case ModelSettings::Provider::kOpenai:
-      return "openai";
-    default:
-      return "";
-  }
-}
 
 // Null: its own login.
 Result<const ModelSettings*> upstream_of(const AgentSettings& settings, const ModelSettings& model) {
   if (model.upstream.empty()) return nullptr;
   const auto found = settings.models.find(model.upstream);
   if (found == settings.models.end()) {
-    return fail(ErrorCode::kInvalid, fmt::format("the model {} has an upstream {} that nobody knows", model.name,
-                                                 quote_json(model.upstream)));
+    return fail(ErrorCode::kInvalid,
+                fmt::format("the model {} has an unknown upstream {}", model.name, quote_json(model.upstream)));
   }
-  if (found->second.provider == ModelSettings::Provider::kCommand) {
-    return fail(ErrorCode::kInvalid, fmt::format("the upstream of {} is an agent program itself", model.name),
-                "Name a model that answers by itself");
+  if (found->second.is_program()) {
+    return fail(ErrorCode::kInvalid, fmt::format("the upstream of {} is itself an agent program", model.name),
+                "Name a hosted or scripted model");
   }
   return &found->second;
 }
@@ -50,20 +39,20 @@ Status check_isolation(const ModelSettings& model, std::string_view role, bool h
   if (!is_restricted(role)) return {};
   if (!has_upstream) {
     return fail(ErrorCode::kForbidden,
-                fmt::format("the role {} must not see more than it is given, and {} uses its own login: what it sends "
-                            "to its model cannot be seen, so its isolation cannot be proven",
+                fmt::format("the role {} is restricted, and {} uses its own login: its requests to the model "
+                            "cannot be inspected, so its isolation cannot be proven",
                             role, model.name),
                 fmt::format("Give {} an `upstream`, or the role another model: roles: {{{}: NAME}}", model.name, role));
   }
   if (sandbox.works()) return {};
   return fail(ErrorCode::kForbidden,
-              fmt::format("the role {} must not see more than it is given, and there is no sandbox to keep {} from "
+              fmt::format("the role {} is restricted, and there is no sandbox to keep {} from "
                           "reading more: {}",
                           role, model.name, sandbox.missing),
               fmt::format("Install bubblewrap, or give the role another model: roles: {{{}: NAME}}", role));
 }
 
-// The last words of a program that went wrong.
+// The last output of a program that failed.
 std::string last_output(const ProcessResult& exit) {
   std::string text = as_utf8(exit.errors.find_first_not_of(" \n") == std::string::npos ? exit.output : exit.errors);
   while (!text.empty() && text.back() == '\n') text.pop_back();
@@ -85,7 +74,7 @@ class CommandAgent {
     if (runner_.host == nullptr) {
       return work_result(
           EndState::kModelFailed,
-          fmt::format("{} is an agent program, and none can be led from here: a replay asks nobody", model_.name));
+          fmt::format("{} is an agent program, which cannot run here: a replay starts no programs", model_.name));
     }
     const Status fits = check_command(runner_.settings, model_, assignment_.role, parts_.sandbox);
     if (!fits) {
@@ -105,7 +94,7 @@ class CommandAgent {
   std::string sandbox_name() const {
     std::string name = parts_.sandbox.name();
     if (parts_.sandbox.works()) name += ", with the machine's network";
-    return upstream_ == nullptr ? name + "; its own login, so what it sends to a model is not seen" : name;
+    return upstream_ == nullptr ? name + "; its own login, so its requests to the model are not logged" : name;
   }
 
   WorkResult run_program(ProgramSession& program_session) {
@@ -113,12 +102,12 @@ class CommandAgent {
     for (int start = 1;;) {
       const auto exit = run(program_session, start > 1);
       if (!exit) return work_result(EndState::kAgentDied, parts_.work_context.redactor.clean(exit.error().to_string()));
-      // The workflow's word comes first, then why the program was ended, then how it ended by itself.
+      // The state of the workflow counts first, then why the program was stopped, then how it ended by itself.
       if (auto end = program_session.enter(); end && end->state == EndState::kComplete) return std::move(*end);
       if (auto end_result = program_session.end_result()) return std::move(*end_result);
       if (auto end = program_session.enter()) return std::move(*end);
       const auto waiting_result = program_session.waiting_result();
-      // Who rested for a person that has answered meanwhile did not stop early.
+      // A program that waited for a person who has answered since did not stop early.
       if (waiting_result && waiting_result->state == EndState::kAwaiting) continue;
       if (waiting_result) return *waiting_result;
       if (auto end = ended_by_itself(program_session, *exit)) return std::move(*end);
@@ -131,7 +120,7 @@ class CommandAgent {
 
   // Nothing: it stopped early.
   std::optional<WorkResult> ended_by_itself(ProgramSession& program_session, const ProcessResult& exit) {
-    if (exit.timed_out) return work_result(EndState::kTimeLimit, "the session's time is up");
+    if (exit.timed_out) return work_result(EndState::kTimeLimit, "the session's time limit was reached");
     if (auto outage = program_session.outage()) return outage;
     if (exit.code == 0) return std::nullopt;
     const std::string words = parts_.work_context.redactor.clean(last_output(exit));
@@ -173,7 +162,7 @@ class CommandAgent {
                     .should_continue = [&] { return program_session.should_continue(); },
                     .on_output = [&](std::string_view) { program_session.note_activity(); }};
     std::map<std::string, std::string>& variables = *command.environment;
-    // Without a sandbox a login of its own is only to be had in the user's home.
+    // Without a sandbox the program's own login is only available in the user's home.
     if (upstream_ != nullptr || parts_.sandbox.works()) variables["HOME"] = home.path();
     variables["TMPDIR"] = join_path(home.path(), "tmp");
     for (const auto& [name, value] : launch.environment) variables[name] = value;
@@ -184,7 +173,7 @@ class CommandAgent {
     return exit;
   }
 
-  // ScriptedModel models have no name that a program would know.
+  // Scripted models have no name that a program would know.
   std::string model_name() const {
     if (upstream_ == nullptr) return model_.model;
     return upstream_->model.empty() ? upstream_->name : upstream_->model;
@@ -209,12 +198,16 @@ Status check_command(const AgentSettings& settings, const ModelSettings& model, 
   const ModelSettings* upstream = SB_TRY(upstream_of(settings, model));
   const Recipe recipe = SB_TRY(recipe_for(model));
   SB_TRY(check_isolation(model, role, upstream != nullptr, sandbox));
-  const std::string_view api = upstream == nullptr ? "" : api_of(upstream->provider);
+  const std::string_view api = upstream == nullptr ? "" : upstream->provider->api;
   if (api.empty() || recipe.api.empty() || api == recipe.api) return {};
+  std::vector<std::string_view> fitting;
+  for (const ModelProvider& provider : settings.providers) {
+    if (provider.api == recipe.api) fitting.push_back(provider.name);
+  }
   return fail(ErrorCode::kInvalid,
-              fmt::format("{} speaks the API of {}, and its upstream {} that of {}", recipe.name, recipe.api,
+              fmt::format("{} uses the API of {}, but its upstream {} uses that of {}", recipe.name, recipe.api,
                           upstream->name, api),
-              fmt::format("Name a model of the provider {}, or a scripted one", recipe.api));
+              fmt::format("Name a model of the provider {}, or a scripted one", fmt::join(fitting, " or ")));
 }
 
 Result<std::string> find_program(const Seams& seams, const std::string& program) {
@@ -223,8 +216,8 @@ Result<std::string> find_program(const Seams& seams, const std::string& program)
   };
   if (program.find('/') != std::string::npos) {
     if (is_there(program)) return program;
-    return fail(ErrorCode::kNotFound, fmt::format("there is no program {}", quote_json(program)),
-                "Write where it is as `command:`");
+    return fail(ErrorCode::kNotFound, fmt::format("program {} not found", quote_json(program)),
+                "Give its path in `command:`");
   }
   const auto environment = engine::clean_environment(seams.environment);
   std::string_view folders = environment.at("PATH");
@@ -234,8 +227,8 @@ Result<std::string> find_program(const Seams& seams, const std::string& program)
     if (is_there(path)) return path;
     folders.remove_prefix(std::min(end + 1, folders.size()));
   }
-  return fail(ErrorCode::kNotFound, fmt::format("{} is not installed: no folder of PATH has it", program),
-              "Install it, or write where it is as `command:`");
+  return fail(ErrorCode::kNotFound, fmt::format("{} is not installed: not found in PATH", program),
+              "Install it, or give its path in `command:`");
 }
 
 }  // namespace sb::agent

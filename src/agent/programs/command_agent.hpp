@@ -1,12 +1,12 @@
-// Works a session by an agent program of its own (Claude Code, Codex, …): started in the work tree with a fresh HOME,
-// led over MCP, its model reached through a proxy of ours that holds the key, counts and keeps every byte.
+// Works on a session with an external agent program (Claude Code, Codex, …): started in the work tree with a fresh
+// HOME, driven over MCP, its model reached through our proxy, which holds the key, counts usage and logs every byte.
 //
-// The program's end is no success: only a complete workflow is. One that ends early is started again, at most twice.
-// It is ended within about a second of being killed, taken over, or out of turns, time, tokens or money, and when it
-// gives no sign of life (a byte of output, a byte to or from its model, a call of a tool).
+// The program's exit is not success: only a complete workflow is. A program that ends early is started again, at most
+// twice. It is stopped within about a second when it is killed, taken over, or out of turns, time, tokens or money, and
+// when it shows no activity (a byte of output, a byte to or from its model, a tool call).
 //
-// Restricted roles are refused where what the program sends to its model cannot be seen (its own login), and where no
-// sandbox keeps it from reading more than it is given.
+// Restricted roles are rejected where the program's requests to its model cannot be inspected (its own login), and
+// where no sandbox keeps it from reading more than it may.
 #pragma once
 
 #include <functional>
@@ -22,23 +22,21 @@ namespace sb::agent {
 
 struct CommandParts {
   const WorkContext& work_context;
-  Transcript& transcript;  // as far as the log goes
+  Transcript& transcript;  // up to date with the log
   const ModelSettings& model;
   std::shared_ptr<UsedLines> used;
   const engine::Sandbox& sandbox;
-  const WorkTreeAccess& place;  // what its own tools are held to
-  // UniqueFd by a thread that moves the session: commands of its steps end with the work.
-  std::function<std::shared_ptr<void>()> watchdog_scope;
+  const WorkTreeAccess& place;  // limits its own tools
 };
 
 WorkResult run_agent_program(const CommandParts& parts);
 
-// Whether the program can work in this role at all, as far as that is known before anything is started: kInvalid for an
-// upstream or a recipe that does not fit, kForbidden for a restricted role whose isolation could not be proven.
+// Whether the program can work in this role, as far as that is known before anything is started: kInvalid for an
+// unsuitable upstream or recipe, kForbidden for a restricted role whose isolation cannot be proven.
 Status check_command(const AgentSettings& settings, const ModelSettings& model, std::string_view role,
                      const engine::Sandbox& sandbox);
-// Where it is: by its path, or in PATH as agents have it. bubblewrap's own words about one that is not there are no
-// help.
+// The absolute path of the program: as given, or found in the PATH that agents have. bubblewrap's own error for a
+// missing program does not help.
 Result<std::string> find_program(const Seams& seams, const std::string& program);
 
 }  // namespace sb::agent

@@ -14,8 +14,8 @@
 namespace sb::agent {
 namespace {
 
-// What programs keep of a login of their own, in the user's home. Settings beside it could run anything, so a program
-// sees none and leaves none.
+// Where programs store their own login in the user's home. Settings beside it could run anything, so a program neither
+// sees nor leaves any.
 struct Login {
   std::string_view name;
   enum { kShared, kCopied, kRead } how;
@@ -41,7 +41,7 @@ Result<AgentHome> AgentHome::make(const Seams& seams, const HomeDirectories& hom
   std::string path = join_path(folder, name + "XXXXXX");
   if (::mkdtemp(path.data()) == nullptr) {
     return fail(ErrorCode::kIo,
-                fmt::format("cannot make a home for the agent in {}: {}", folder, std::strerror(errno)));
+                fmt::format("cannot create a home for the agent in {}: {}", folder, std::strerror(errno)));
   }
   AgentHome home(seams.files, std::move(path));
   SB_TRY(seams.files.make_directories(join_path(home.path(), "tmp"), 0700));
@@ -55,7 +55,7 @@ AgentHome::~AgentHome() {
 Status AgentHome::write(const Seams& seams, const std::map<std::string, std::string>& files) const {
   for (const auto& [name, text] : files) {
     if (name.empty() || name.front() == '/' || name.find("..") != std::string::npos) {
-      return fail(ErrorCode::kInvalid, fmt::format("{} is no file of the agent's home", quote_json(name)));
+      return fail(ErrorCode::kInvalid, fmt::format("{} is not a path in the agent's home", quote_json(name)));
     }
     const std::string path = join_path(path_, name);
     SB_TRY(seams.files.make_directories(parent_path(path), 0700));
@@ -82,7 +82,7 @@ std::vector<std::string> sandbox_argv(const ProgramSandbox& fence, const Seams& 
                             .writable = {fence.home},
                             .sealed = {join_path(fence.work_tree, ".git")},
                             .hidden = engine::hidden_paths(seams.files, seams.environment, homes, fence.secret_files)};
-  // The sandbox has a temporary folder of its own.
+  // The sandbox has its own temporary folder.
   const auto real = seams.files.canonical(fence.program);
   std::vector<std::string> further;
   for (const std::string& path : real ? std::set{fence.program, *real} : std::set<std::string>()) {
@@ -95,7 +95,7 @@ std::vector<std::string> sandbox_argv(const ProgramSandbox& fence, const Seams& 
     if (seams.files.kind(path) == FileKind::kMissing) continue;
     const bool is_shared = login.how == Login::kShared;
     further.insert(further.end(), {is_shared ? "--bind" : "--ro-bind", path, join_path(fence.home, login.name)});
-    // Where the program itself is kept.
+    // The folder of the program itself.
     if (real && real->starts_with(path + "/")) place.readable.push_back(path);
   }
   std::vector<std::string> words = engine::sandbox_arguments(fence.sandbox, seams.files, place);

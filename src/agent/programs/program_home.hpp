@@ -1,4 +1,4 @@
-// The fresh HOME of an agent program, and the words that put the program into the sandbox with it.
+// The fresh HOME of an agent program, and the command line that starts the program in the sandbox with it.
 #pragma once
 
 #include <map>
@@ -10,8 +10,8 @@
 
 namespace sb::agent {
 
-// A new folder of mode 0700 where no other agent sees it, gone with this object; the seams outlive it. One that a
-// killed process left behind for the same session is removed first.
+// A new folder of mode 0700 that no other agent sees, removed with this object; the seams must outlive it. A folder
+// that a killed process left for the same session is removed first.
 class AgentHome {
  public:
   static Result<AgentHome> make(const Seams& seams, const HomeDirectories& homes, const std::string& session);
@@ -20,9 +20,9 @@ class AgentHome {
   AgentHome& operator=(AgentHome&&) = delete;
 
   const std::string& path() const { return path_; }
-  // Below it; kInvalid for a name that leads elsewhere.
+  // Relative to the home; kInvalid for a name that points elsewhere.
   Status write(const Seams& seams, const std::map<std::string, std::string>& files) const;
-  // Of a program that uses its own login: what it keeps of it in one file. The rest sandbox_argv shows.
+  // For a program with its own login: copies the one file that holds it. sandbox_argv shows the rest.
   Status copy_login(const Seams& seams) const;
 
  private:
@@ -34,14 +34,14 @@ class AgentHome {
 struct ProgramSandbox {
   const engine::Sandbox& sandbox;
   std::string work_tree, home;
-  std::string program;  // absolute; seen in the sandbox wherever it lies
+  std::string program;  // absolute; visible in the sandbox wherever it is
   bool is_writable = true;
-  bool has_own_login = false;  // what it keeps of it in the user's home is in its own
+  bool has_own_login = false;  // its login files are available in its home
   std::vector<std::string> secret_files = {};
 };
-// Everything before the program's own words; empty where there is no sandbox. The work tree is as writable as it may
-// be, its `.git` is not, of homes there is only the fresh one. The network is the machine's: the program must reach us,
-// and loopback cannot be had alone.
+// The arguments in front of the program's own; empty where there is no sandbox. The work tree is writable if allowed,
+// its `.git` is not, and of all homes only the fresh one is visible. The program shares the machine's network: it must
+// reach us, and loopback is not available by itself.
 std::vector<std::string> sandbox_argv(const ProgramSandbox& fence, const Seams& seams, const HomeDirectories& homes);
 
 }  // namespace sb::agent

@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "agent/limits.hpp"
+#include "agent/model/make_model.hpp"
 #include "agent/model/prices.hpp"
-#include "agent/model/provider.hpp"
 #include "agent/tools/plain_text.hpp"
 #include "base/crypto.hpp"
 #include "engine/session/session_home.hpp"
@@ -15,9 +15,9 @@
 namespace sb::agent {
 namespace {
 
-constexpr std::int64_t kFarewellMs = 30'000;  // for a program that has nothing left to do
+constexpr std::int64_t kFarewellMs = 30'000;  // for a program with nothing left to do
 constexpr int kFarewellTurns = 3;
-constexpr std::int64_t kProxyOutageRetryMs = 60'000;  // where the provider did not say how long
+constexpr std::int64_t kProxyOutageRetryMs = 60'000;  // if the provider did not name a time
 
 using Kind = ModelError::Kind;
 
@@ -40,7 +40,7 @@ ProgramSession::ProgramSession(const CommandParts& parts, const ModelSettings* u
   last_activity_ms_ = now();
 }
 
-// The tools work on other threads than whoever looks on is told on.
+// Tools run on other threads than the progress reports.
 WorkContext ProgramSession::tool_work_context() {
   WorkContext work_context = parts_.work_context;
   work_context.on_progress = [this](const Progress& progress) {
@@ -65,7 +65,7 @@ TimestampMs ProgramSession::now() const {
 Status ProgramSession::prepare() {
   const AgentRunnerParts& runner = parts_.work_context.parts;
   const Assignment& assignment = parts_.work_context.assignment;
-  if (upstream_ != nullptr && upstream_->provider == ModelSettings::Provider::kScripted) {
+  if (upstream_ != nullptr && upstream_->is_scripted()) {
     scripted_ = SB_TRY(make_model(*upstream_, {.seams = runner.seams,
                                                .http = runner.http,
                                                .store = runner.home.home().store(),
@@ -175,7 +175,7 @@ bool ProgramSession::should_continue() {
     const bool has_stayed = finished_at_ms_ != 0 && now() - finished_at_ms_ > kFarewellMs;
     goes_on = !end_result_ && !has_stayed;
   }
-  // A tool of ours has limits of its own, and so has one of the program's; who is held, or waits for its provider, does
+  // Our tools have their own limits, and so have the program's; a program that is paused or waits for its provider does
   // not stall.
   const bool is_at_work = is_at_tools_ && now() - last_activity_ms_ < limits::kBashMs;
   if (calls_running_ > 0 || paused_requests_ > 0 || is_at_work || is_waiting)
@@ -190,11 +190,11 @@ std::optional<WorkResult> ProgramSession::over_limits() {
   const WorkLimits& limits = parts_.work_context.limits;
   const Transcript& transcript = parts_.transcript;
   if (transcript.turns() >= limits.turns) {
-    return work_result(EndState::kTurnLimit, fmt::format("{} turns are used up", limits.turns));
+    return work_result(EndState::kTurnLimit, fmt::format("turn limit of {} reached", limits.turns));
   }
   if (transcript.advances() == 0 && limits.turns >= 5 && transcript.turns() * 10 >= limits.turns * 8) {
-    return work_result(EndState::kNoProgress, fmt::format("{} of {} turns are used and no step is delivered",
-                                                          transcript.turns(), limits.turns));
+    return work_result(EndState::kNoProgress,
+                       fmt::format("{} of {} turns used without completing a step", transcript.turns(), limits.turns));
   }
   return over_budget(transcript.spent(), transcript.spent_micro_cents(), limits);
 }
@@ -225,7 +225,7 @@ std::optional<ModelReply> ProgramSession::final_reply() {
 }
 
 ModelResult ProgramSession::reply(ModelRequest request) {
-  if (!scripted_) return std::unexpected(not_allowed(Kind::kScript, "the model of this session is no scripted one"));
+  if (!scripted_) return std::unexpected(not_allowed(Kind::kScript, "the model of this session is not scripted"));
   const Assignment& assignment = parts_.work_context.assignment;
   {
     const std::scoped_lock lock(mutex_);
@@ -247,7 +247,7 @@ ModelResult ProgramSession::reply(ModelRequest request) {
 Status ProgramSession::failed(const ModelError& failure, const Usage& usage) {
   last_failure_ = failure;
   retry_at_ms_ = now() + failure.retry_after_ms.value_or(kProxyOutageRetryMs);
-  // The program would only be told the same again, or wait longer than is waited for here.
+  // The program would only get the same error again, or wait longer than allowed here.
   const bool is_too_long = failure.is_retryable() && failure.retry_after_ms.value_or(0) > RetryPolicy{}.patience_ms;
   if (failure.kind == Kind::kAuth || failure.kind == Kind::kScript || is_too_long) set_end(ended_by(failure));
   const std::string text = parts_.work_context.redactor.clean(failure.error.to_string());

@@ -1,8 +1,8 @@
-// A session as an agent program of its own works it: what the program is shown and may deliver, what it may spend, and
-// what is kept of it in the agent's log (agent/loop/agent_log.hpp). One `turn` is one exchange with its model, as the
-// proxy saw it: `bytes` has both sides as they went over the wire. Tool events are its calls over MCP, marked `led`.
+// A session as an external agent program works on it: what the program sees and may submit, what it may spend, and what
+// is logged (agent/loop/agent_log.hpp). One `turn` is one exchange with its model, as seen by the proxy: `bytes` has
+// both sides as sent over the wire. Tool events are its calls over MCP, marked `led`.
 //
-// Threads: the ProgramDriver's part on any, the rest on the thread that started the program.
+// Threads: the ProgramDriver part on any thread, the rest on the thread that started the program.
 #pragma once
 
 #include <atomic>
@@ -23,23 +23,24 @@ class ProgramSession final : public ProgramDriver {
  public:
   // `upstream` null: the program has its own login.
   ProgramSession(const CommandParts& parts, const ModelSettings* upstream, std::string sandbox);
-  // Before anything else. kInvalid: a scripted upstream that cannot be read.
+  // Must be called first. kInvalid: a scripted upstream that cannot be read.
   Status prepare();
 
-  // Where the session stands: what ends the work, or nothing when there is some for the program.
+  // The state of the session: the end of the work, or nothing when the program has something to do.
   std::optional<WorkResult> enter();
-  // Writes `began`, or that it goes on after a crash; gives what the program is told. `again`: after it stopped early.
+  // Logs `began`, or that the work continues after a crash; returns the program's prompt. `again`: after it stopped
+  // early.
   Result<std::string> prompt(bool again);
   // The same with the last event of this piece of work.
   WorkResult finish(WorkResult ended);
 
-  // Asked about once a second while the program runs, and passes progress on: false, it must end.
+  // Called about once a second while the program runs; passes progress on. False: the program must be stopped.
   bool should_continue();
-  // Why it had to end.
+  // Why it was stopped.
   std::optional<WorkResult> end_result();
-  // What it was sent to rest for; it may be started again then.
+  // What the program waited for; it may be started again then.
   std::optional<WorkResult> waiting_result();
-  // What its model's last failure means once it has ended by itself.
+  // The meaning of its model's last failure once the program has ended by itself.
   std::optional<WorkResult> outage();
 
   void note_activity() override;
@@ -76,23 +77,23 @@ class ProgramSession final : public ProgramDriver {
   std::unique_ptr<Model> scripted_;
 
   std::mutex call_mutex_;     // one tool at a time; a step's command or a child may take long
-  WorkContext work_context_;  // of the tools
+  WorkContext work_context_;  // for the tools
   SessionTools tools_;
 
-  std::mutex mutex_;                             // of all below, and of the course
-  std::vector<Progress> pending_progress_;       // passed on by the working thread
-  std::optional<WorkResult> end_result_, left_;  // left: by a tool, to wait for somebody
+  std::mutex mutex_;                             // guards everything below and the transcript
+  std::vector<Progress> pending_progress_;       // reported by the working thread
+  std::optional<WorkResult> end_result_, left_;  // left_: set by a tool that waits for someone
   std::optional<ModelError> last_failure_;
   std::int64_t retry_at_ms_ = 0;
   int calls_ = 0;
   int turns_after_end_ = 0;
-  std::string step_, repeated_, answers_;  // answers: of people, for the next prompt
+  std::string step_, repeated_, answers_;  // answers_: of people, for the next prompt
   int repeats_ = 0;
 
   std::atomic<TimestampMs> last_activity_ms_ = 0,
-                           finished_at_ms_ = 0;  // over: nothing is left for the program; 0: not yet
+                           finished_at_ms_ = 0;  // when nothing was left for the program; 0: not yet
   std::atomic<int> calls_running_ = 0, paused_requests_ = 0;
-  std::atomic<bool> is_at_tools_ = false;  // the model's last reply called some: the program works on them
+  std::atomic<bool> is_at_tools_ = false;  // the model's last reply called tools, which the program is running
 };
 
 }  // namespace sb::agent

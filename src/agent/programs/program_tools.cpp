@@ -1,4 +1,4 @@
-// The parts of program_session.hpp that speak to the agent: what it is told at first, and the tools of its session.
+// The parts of program_session.hpp that talk to the agent: its first prompt, and the tools of its session.
 #include <fmt/format.h>
 
 #include <utility>
@@ -18,10 +18,9 @@ struct CountedCall {
 };
 
 constexpr std::string_view kRest =
-    "Somebody else must move first. End your turn now: you are started again when the work can go on.";
+    "Someone else must act first. End your turn now: you will be started again when the work can continue.";
 constexpr std::string_view kDone = "\n\nThe workflow is complete. End your turn; nothing is left to do.";
-constexpr std::string_view kRepeated =
-    "\n\nYou made this call several times with the same result. Do something else: it will not change.";
+constexpr std::string_view kRepeated = "\n\nYou made this call several times with the same result. Try something else.";
 
 }  // namespace
 
@@ -54,19 +53,19 @@ std::optional<WorkResult> ProgramSession::enter() {
   return std::nullopt;
 }
 
-// Texts people said since, as far as the agent was not told yet.
+// Messages from people that the agent has not seen yet.
 std::string ProgramSession::steering() {
   const ControlRequests requests = parts_.transcript.requests();
   std::string said;
   for (const std::string& text : requests.steered) {
-    said += fmt::format("A person who watches over this work says:\n{}\n\n", text);
+    said += fmt::format("Message from the person supervising this work:\n{}\n\n", text);
   }
   if (said.empty()) return said;
   const Value seen = Value::object({{"turn", parts_.transcript.turn()}, {"upto", requests.upto}});
   return commit({{"steer_seen", seen}}) ? said : std::string();
 }
 
-// Questions the agent put to a person before it ended.
+// Questions that the agent asked a person before it ended.
 std::vector<ProgramSession::OpenAsk> ProgramSession::open_asks() {
   std::vector<OpenAsk> open;
   const auto events = parts_.work_context.log.read();
@@ -86,18 +85,16 @@ Result<std::string> ProgramSession::prompt(bool again) {
   SB_TRY(follow());
   const Assignment& assignment = parts_.work_context.assignment;
   std::string said = fmt::format(
-      "# Your session\n\nYou work session {} of the workflow {}, in the folder {}{}. Its tools are those of the MCP "
-      "server `signalbox`: deliver each step with complete_step. The work is done when an answer says that the "
-      "workflow "
-      "is complete, and not before.\n\n",
+      "# Your session\n\nYou work on session {} of the workflow {}, in the folder {}{}. Its tools are those of the MCP "
+      "server `signalbox`: submit each step with complete_step. The work is done only when an answer says that the "
+      "workflow is complete.\n\n",
       assignment.session, assignment.workflow, assignment.work_tree,
-      assignment.is_writable ? "" : ", which you may read and not change");
+      assignment.is_writable ? "" : ", which is read-only");
   const bool is_new = !parts_.transcript.has_begun();
   if (again || !is_new) {
     said +=
-        "You were started before and ended before the workflow was complete. What was delivered is kept. The folder "
-        "may "
-        "hold what else was done: look before you change.\n\n";
+        "You were started before and stopped before the workflow was complete. Submitted steps are kept. The folder "
+        "may contain other changes you made: look before you edit.\n\n";
   }
   said += std::exchange(answers_, {}) + steering() + "# The open step\n\n" + step;
   std::string text;
@@ -123,7 +120,7 @@ Result<std::string> ProgramSession::prompt(bool again) {
     SB_TRY(commit({{"began", std::move(began), {made}}}));
   } else {
     const std::string_view why = again ? "the program ended before the workflow was complete"
-                                       : "the program is started anew where the session stands";
+                                       : "the program is started again in the session's current state";
     SB_TRY(
         commit({{"recovered", Value::object({{"turn", parts_.transcript.turn()}, {"how", "resumed"}, {"why", why}})}}));
   }
@@ -160,7 +157,7 @@ std::string ProgramSession::note_repeats(const ToolCall& call, const std::string
   repeated_ = made;
   if (repeats_ > parts_.work_context.limits.repeats) {
     set_end({.state = EndState::kRepeating,
-             .reason = fmt::format("the same call was made {} times in a row, with the same result", repeats_)});
+             .reason = fmt::format("the same call was repeated {} times in a row with the same result", repeats_)});
   }
   return std::string(repeats_ == parts_.work_context.limits.repeats ? kRepeated : "");
 }
@@ -200,10 +197,9 @@ ToolResult ProgramSession::end_call(const ToolCall& call, SessionToolResult done
 ToolResult ProgramSession::call(const ToolCall& made, const ToolRun&) {
   const CountedCall running(calls_running_);
   const std::scoped_lock calling(call_mutex_);
-  const auto watchdog_scope = parts_.watchdog_scope ? parts_.watchdog_scope() : nullptr;
   ToolCall call = made;
   const ToolDeclaration* declared = tools_.find(call.name);
-  if (declared == nullptr) return {.text = fmt::format("There is no tool {} here.", call.name), .is_error = true};
+  if (declared == nullptr) return {.text = fmt::format("Unknown tool {}.", call.name), .is_error = true};
   {
     const std::scoped_lock lock(mutex_);
     call.id = fmt::format("mcp_{}", ++calls_);
@@ -233,12 +229,12 @@ std::string ProgramSession::tool_denial(const ToolCall& call) {
   const std::string why = interlock_denial(parts_.place, call);
   if (why.empty()) return why;
   const std::scoped_lock lock(mutex_);
-  const std::string told = parts_.work_context.redactor.clean(why);
-  const Value refused = Value::object({{"turn", parts_.transcript.turn()}, {"what", call.name}, {"why", told}});
+  const std::string cleaned = parts_.work_context.redactor.clean(why);
+  const Value refused = Value::object({{"turn", parts_.transcript.turn()}, {"what", call.name}, {"why", cleaned}});
   if (const Status kept = commit({{"refused", refused}}); !kept) {
     set_end({.state = EndState::kInternalError, .reason = kept.error().to_string()});
   }
-  return told;
+  return cleaned;
 }
 
 }  // namespace sb::agent

@@ -1,5 +1,5 @@
-// The part of proxy_wire.hpp that scripted models need: requests of the three APIs in the common form, and replies in
-// theirs.
+// The part of proxy_wire.hpp for scripted models: converts requests of the three APIs to the common form, and replies
+// back.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -135,7 +135,7 @@ void read_chat(const Value& body, ModelRequest& request) {
   }
 }
 
-// As the program knows the tool the script names.
+// The tool that the script names, under the program's name for it.
 std::string known_name(const std::string& wanted, const std::vector<ToolDeclaration>& tools) {
   const std::string ending = "__" + wanted;
   for (const ToolDeclaration& tool : tools) {
@@ -154,8 +154,7 @@ std::string shell_word(std::string_view text) {
   return quoted + "'";
 }
 
-// What a script wants done in the work tree, for a program that has nothing but a shell for it. Nothing: some other
-// tool.
+// A script's call on the work tree as a shell command, for a program that has only a shell. Nothing: some other tool.
 std::optional<std::string> as_command(const std::string& name, const Value& input) {
   const std::string path = input.string_at("file_path").value_or("");
   if (name == "Bash") return input.string_at("command").value_or("");
@@ -213,7 +212,7 @@ std::string message_stream(const Value& message) {
   return text + event_text(Value::object({{"type", "message_stop"}}));
 }
 
-// Text and calls; what else a script has in it no program could be sent.
+// Text and calls; a program accepts nothing else from a script.
 Value::Array plain_blocks(const ModelReply& reply, const std::vector<ToolDeclaration>& tools) {
   Value::Array blocks;
   for (const Value& block : reply.content) {

@@ -10,7 +10,7 @@
 namespace sb::agent {
 namespace {
 
-// A line of a stream; the whole of a reply that is none.
+// A line of a stream, or a whole reply that is not a stream.
 constexpr std::size_t kEventLineBytes = 16u << 20;
 
 std::int64_t count_at(const Value& value, std::string_view name) {
@@ -49,7 +49,7 @@ StopReason chat_stop(std::string_view name) {
 
 using Kind = ModelError::Kind;
 
-// Each API says it in another place.
+// Each API reports it in another place.
 std::optional<ModelError> error_in(const Value& event) {
   const std::string type = event.string_at("type").value_or("");
   if (type == "response.failed") return error_in_stream(event["response"]["error"]);
@@ -58,7 +58,7 @@ std::optional<ModelError> error_in(const Value& event) {
   return std::nullopt;
 }
 
-// The names the APIs have for what went wrong.
+// The APIs' names for errors.
 std::string_view anthropic_name(Kind kind) {
   switch (kind) {
     case Kind::kRateLimited:
@@ -109,7 +109,7 @@ int status_of(Kind kind, Wire wire) {
       return wire == Wire::kMessages ? 529 : 503;
     case Kind::kAuth:
       return 401;
-    // Clients try again on 429 and 5xx; for these there is no use in it.
+    // Clients retry on 429 and 5xx; for these a retry is pointless.
     case Kind::kBudget:
     case Kind::kStopped:
       return 403;
@@ -127,6 +127,10 @@ std::optional<Wire> wire_of(std::string_view path) {
   if (path == "/v1/responses") return Wire::kResponses;
   if (path == "/v1/chat/completions") return Wire::kChat;
   return std::nullopt;
+}
+
+std::string_view api_of(Wire wire) {
+  return wire == Wire::kMessages ? "anthropic" : "openai";
 }
 
 bool wants_stream(const Value& body) {
@@ -173,7 +177,7 @@ void ReplyMeter::finish() {
 
 std::optional<ModelError> ReplyMeter::failure() const {
   if (failure_ || has_ended_) return failure_;
-  return model_error(Kind::kTruncated, "The model's reply ended before it was whole").error();
+  return model_error(Kind::kTruncated, "The model's reply ended early").error();
 }
 
 void ReplyMeter::line(std::string_view text) {
@@ -183,7 +187,7 @@ void ReplyMeter::line(std::string_view text) {
     text.remove_prefix(begin);
   }
   if (wire_ == Wire::kChat && text.starts_with("[DONE]")) has_ended_ = true;
-  // Deltas are most of a stream and tell nothing that is wanted here.
+  // Most of a stream are deltas, which have nothing needed here.
   const bool is_told =
       text.find("\"usage\"") != std::string_view::npos || text.find("_stop\"") != std::string_view::npos ||
       text.find("\"finish_reason\"") != std::string_view::npos || text.find("\"error\"") != std::string_view::npos;
@@ -250,7 +254,7 @@ void ReplyMeter::chat_event(const Value& event) {
     const auto stop = choice.string_at("finish_reason");
     if (!stop) continue;
     stop_ = chat_stop(*stop);
-    has_ended_ = true;  // some never say [DONE]
+    has_ended_ = true;  // some never send [DONE]
   }
 }
 

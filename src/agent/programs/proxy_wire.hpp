@@ -1,11 +1,11 @@
-// What goes over the wire between an agent program and its model: which API a request is of, what a reply cost, errors
-// and scripted replies in the API's own shape. Pure.
+// The wire formats between an agent program and its model: which API a request uses, what a reply cost, errors and
+// scripted replies in the API's own format. Pure.
 //
-// | path below /v1 | API | who speaks it |
+// | path below /v1 | API | used by |
 // |---|---|---|
 // | messages | Anthropic Messages | Claude Code |
 // | responses | OpenAI Responses | Codex |
-// | chat/completions | OpenAI ChainConversation Completions | OpenCode and others |
+// | chat/completions | OpenAI Chat Completions | OpenCode and others |
 #pragma once
 
 #include <optional>
@@ -17,21 +17,23 @@
 namespace sb::agent {
 
 enum class Wire { kMessages, kResponses, kChat };
-// AttachedBy the path behind the proxy's address; nothing for every other path.
+// By the path after the proxy's address; nothing for every other path.
 std::optional<Wire> wire_of(std::string_view path);
+// anthropic or openai, as the tables of providers and recipes name it.
+std::string_view api_of(Wire wire);
 
-// Reads usage, model and end out of a reply as it passes, streamed or whole. What it does not understand it lets pass.
+// Reads usage, model and end from a reply as it passes, streamed or whole. Ignores what it does not understand.
 class ReplyMeter {
  public:
   explicit ReplyMeter(Wire wire) : wire_(wire) {}
   void feed(std::string_view piece);
-  // Behind the last piece.
+  // After the last piece.
   void finish();
 
   const Usage& usage() const { return usage_; }
   StopReason stop() const { return stop_; }
   const std::string& model() const { return model_; }
-  // Behind finish(): what came instead of a reply, or of the rest of one.
+  // After finish(): what came instead of the reply or of its rest.
   std::optional<ModelError> failure() const;
 
  private:
@@ -43,29 +45,29 @@ class ReplyMeter {
   void openai_usage(const Value& usage, std::string_view input, std::string_view output);
 
   Wire wire_;
-  std::string rest_;  // of a line that is not whole yet
+  std::string rest_;  // of an incomplete line
   bool is_stream_ = false, is_known_ = false;
   Usage usage_;
   StopReason stop_ = StopReason::kOther;
   std::string model_;
-  bool has_ended_ = false;  // the message came whole
+  bool has_ended_ = false;  // the message is complete
   std::optional<ModelError> failure_;
 };
 
-// What a scripted model is asked with: texts, calls and results of the conversation, in the common form. kInvalid for
-// what is no request of that API.
+// The request to a scripted model: texts, calls and results of the conversation, in the common form. kInvalid for a
+// request that is not of that API.
 Result<ModelRequest> request_from(Wire wire, const Value& body);
 bool wants_stream(const Value& body);
 
-// A reply of a scripted model in the shape the program expects, whole or as a stream of events. Calls go to the tool
-// the program has under that name, or as `mcp__SERVER__NAME`, so that one script does for our own loop too;
-// where a program has only a shell, Bash, Read and Write become commands.
+// A scripted model's reply in the format the program expects, whole or as a stream of events. Calls go to the program's
+// tool of that name, or to `mcp__SERVER__NAME`, so that one script also works in the built-in loop; where a program has
+// only a shell, Bash, Read and Write become commands.
 struct WireReply {
   std::string content_type, body;
 };
 WireReply reply_on(Wire wire, const Value& request_body, const ModelReply& reply, std::string_view id);
 
-// Status and body for a program that may not ask, or whose question went wrong.
+// Status and body for a program whose request is not allowed or failed.
 struct WireError {
   int status = 500;
   std::string body;

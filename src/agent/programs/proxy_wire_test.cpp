@@ -24,7 +24,7 @@ ModelReply calling(std::string_view name, std::string_view input) {
           .mark = {}};
 }
 
-TEST(ProxyWire, KnowsThreePathsAndNoOther) {
+TEST(ProxyWire, AcceptsOnlyThreePaths) {
   EXPECT_EQ(wire_of("/v1/messages"), Wire::kMessages);
   EXPECT_EQ(wire_of("/v1/responses"), Wire::kResponses);
   EXPECT_EQ(wire_of("/v1/chat/completions"), Wire::kChat);
@@ -33,8 +33,8 @@ TEST(ProxyWire, KnowsThreePathsAndNoOther) {
   }
 }
 
-// Whatever pieces a reply comes in, and whole or streamed, the same is counted.
-TEST(ProxyWire, CountsWhatARepliesCostOnEveryWire) {
+// The count is the same however a reply is split, streamed or whole.
+TEST(ProxyWire, CountsTheCostOfAReplyInEveryApi) {
   const Value requests[] = {json(R"({"stream": true, "messages": []})"), json(R"({"messages": []})")};
   for (const Wire wire : {Wire::kMessages, Wire::kResponses, Wire::kChat}) {
     for (const Value& request : requests) {
@@ -52,7 +52,7 @@ TEST(ProxyWire, CountsWhatARepliesCostOnEveryWire) {
   }
 }
 
-TEST(ProxyWire, SeesThatAReplyWasCutOff) {
+TEST(ProxyWire, DetectsAReplyThatWasCutOff) {
   const WireReply reply =
       reply_on(Wire::kMessages, json(R"({"stream": true, "messages": []})"), calling("Bash", "{}"), "1");
   ReplyMeter meter(Wire::kMessages);
@@ -62,7 +62,7 @@ TEST(ProxyWire, SeesThatAReplyWasCutOff) {
   EXPECT_EQ(meter.failure()->kind, ModelError::Kind::kTruncated);
 }
 
-TEST(ProxyWire, HearsAnErrorInTheStreamAndInAnAnswerThatLooksFine) {
+TEST(ProxyWire, DetectsAnErrorInAStreamAndInASuccessfulResponse) {
   const std::vector<std::pair<Wire, std::string>> all = {
       {Wire::kMessages, R"(data: {"type":"error","error":{"type":"overloaded_error","message":"Too much"}})"
                         "\n\n"},
@@ -83,7 +83,7 @@ TEST(ProxyWire, HearsAnErrorInTheStreamAndInAnAnswerThatLooksFine) {
   }
 }
 
-TEST(ProxyWire, LetsRubbishPass) {
+TEST(ProxyWire, PassesGarbageThrough) {
   for (const Wire wire : {Wire::kMessages, Wire::kResponses, Wire::kChat}) {
     for (const char* rubbish : {"", "\n\n", "data: {\"usage\"", "data: [1]\n", "{\"usage\": 3}", "data: \"usage\"\n",
                                 "{\"usage\": {\"input_tokens\": -5, \"output_tokens\": \"x\"}}", "\xff\xfe\n"}) {
@@ -116,7 +116,7 @@ TEST(ProxyWire, ReadsConversationsInTheCommonForm) {
   EXPECT_FALSE(request_from(Wire::kResponses, json("[]")));
 }
 
-TEST(ProxyWire, FindsTheToolTheProgramHas) {
+TEST(ProxyWire, FindsTheProgramsTool) {
   const Value claude =
       json(R"({"messages": [], "tools": [{"name": "Bash"}, {"name": "mcp__signalbox__complete_step"}]})");
   EXPECT_THAT(reply_on(Wire::kMessages, claude, calling("complete_step", "{}"), "1").body,
@@ -132,7 +132,7 @@ TEST(ProxyWire, FindsTheToolTheProgramHas) {
               HasSubstr(R"(cat -- 'it'\\\\''s')"));
 }
 
-TEST(ProxyWire, SaysErrorsInTheWordsOfTheApi) {
+TEST(ProxyWire, FormatsErrorsLikeTheApi) {
   const ModelError budget{ModelError::Kind::kBudget, {ErrorCode::kForbidden, "spent", {}, {}}, {}};
   EXPECT_EQ(error_on(Wire::kMessages, budget).status, 403);
   EXPECT_THAT(error_on(Wire::kMessages, budget).body, HasSubstr(R"("type":"permission_error")"));

@@ -12,9 +12,9 @@
 namespace sb::agent {
 namespace {
 
-constexpr std::size_t kWordBytes = 120u << 10;  // Linux takes 128 KiB a word
+constexpr std::size_t kWordBytes = 120u << 10;  // Linux allows 128 KiB per argument
 
-// Built in, so it can be nothing but right.
+// Built in, therefore valid.
 const Value& recipes() {
   static const Value all = [] {
     auto document = parse_document("recipes.yaml", std::string(data_file("recipes.yaml")));
@@ -80,7 +80,7 @@ std::string filled(std::string_view text, const RecipeValues& values) {
   return out;
 }
 
-// Values go into JSON, TOML and whatever else programs are configured by.
+// Values go into JSON, TOML and other configuration formats.
 Status check_plain(std::string_view what, std::string_view value) {
   const bool is_plain = std::ranges::none_of(value, [](char c) {
     return c == '"' || c == '\'' || c == '\\' || c == '$' || c == '`' || static_cast<unsigned char>(c) < ' ' ||
@@ -88,8 +88,8 @@ Status check_plain(std::string_view what, std::string_view value) {
   });
   if (is_plain) return {};
   return fail(ErrorCode::kInvalid,
-              fmt::format("{} {} cannot stand in an agent's configuration", what, quote_json(value)),
-              "Choose one without quotes, backslashes, dollars and control characters");
+              fmt::format("{} {} cannot be used in an agent's configuration", what, quote_json(value)),
+              "Choose one without quotes, backslashes, dollar signs and control characters");
 }
 
 }  // namespace
@@ -106,15 +106,15 @@ Result<Recipe> recipe_for(const ModelSettings& model) {
     if (found == nullptr) {
       const std::string nearest = nearest_name(model.recipe, recipe_names());
       return fail(ErrorCode::kInvalid,
-                  fmt::format("there is no recipe {} for the model {}", quote_json(model.recipe), model.name),
-                  nearest.empty() ? fmt::format("There are: {}", fmt::join(recipe_names(), ", "))
+                  fmt::format("unknown recipe {} for the model {}", quote_json(model.recipe), model.name),
+                  nearest.empty() ? fmt::format("Available: {}", fmt::join(recipe_names(), ", "))
                                   : fmt::format("Did you mean {}?", nearest));
     }
     return read_recipe(model.recipe, *found);
   }
   if (model.command.empty()) {
     return fail(ErrorCode::kInvalid, fmt::format("the model {} has neither a recipe nor a command", model.name),
-                fmt::format("Give it one of the recipes {}, or `command:` with the words of yours",
+                fmt::format("Set `recipe:` to one of {}, or `command:` to your own command line",
                             fmt::join(recipe_names(), ", ")));
   }
   Recipe recipe;
@@ -144,11 +144,12 @@ Result<Launch> fill_recipe(const Recipe& recipe, const RecipeValues& values) {
   add(values.is_writable ? recipe.when_writable : recipe.when_read_only);
   if (has_own_login) add(recipe.when_own_login);
   for (const std::string& word : launch.argv) {
-    if (word.find('\0') != std::string::npos) return fail(ErrorCode::kInvalid, "a word of the command holds a NUL");
+    if (word.find('\0') != std::string::npos)
+      return fail(ErrorCode::kInvalid, "an argument of the command contains a NUL");
     if (word.size() <= kWordBytes) continue;
     return fail(ErrorCode::kLimit,
-                fmt::format("the prompt has {} bytes; a word of a command takes {}", word.size(), kWordBytes),
-                "Leave {prompt} out of `command:`; the program then gets it on its input");
+                fmt::format("the prompt has {} bytes; an argument of a command may have {}", word.size(), kWordBytes),
+                "Remove {prompt} from `command:`; the program then gets it on stdin");
   }
   launch.input = filled(recipe.input, values);
   for (const auto& [name, value] : recipe.environment) {

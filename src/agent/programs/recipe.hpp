@@ -1,11 +1,10 @@
-// How an agent program is started: its words, variables and files, by a recipe of data/recipes.yaml or by words of the
-// user's own. Pure.
+// How an agent program is started: its arguments, variables and files, from a recipe of data/recipes.yaml or from the
+// user's own command line. Pure.
 //
-// Everywhere, {prompt}, {mcp_url}, {mcp_token}, {hook_url}, {proxy_url}, {home}, {work_tree} and {model} stand for what
-// they name; other braces stay as they are. {home} is the fresh folder, also where the program has its own login. A
-// user's own words without {prompt} get it on their input; {mcp_token} is none of them, because everybody can see the
-// words of a program: it has it in SIGNALBOX_PLACE_TOKEN, beside SIGNALBOX_MCP_URL, SIGNALBOX_HOOK_URL and
-// SIGNALBOX_PROXY_URL.
+// {prompt}, {mcp_url}, {mcp_token}, {hook_url}, {proxy_url}, {home}, {work_tree} and {model} are replaced everywhere;
+// other braces stay. {home} is the fresh folder, also where the program has its own login. A command line of the user
+// without {prompt} gets it on stdin. {mcp_token} is not available there, because everyone can see a program's
+// arguments: it is in SIGNALBOX_PLACE_TOKEN, beside SIGNALBOX_MCP_URL, SIGNALBOX_HOOK_URL and SIGNALBOX_PROXY_URL.
 #pragma once
 
 #include <map>
@@ -18,16 +17,16 @@ namespace sb::agent {
 
 struct Recipe {
   std::string name;
-  std::string api;  // which its proxy must speak: anthropic, openai; empty: either
+  std::string api;  // that its proxy must provide: anthropic, openai; empty: either
   std::vector<std::string> command;
-  std::vector<std::string> when_writable, when_read_only, when_own_login;  // further words
+  std::vector<std::string> when_writable, when_read_only, when_own_login;  // further arguments
   std::string input;
   std::map<std::string, std::string> environment;
-  std::vector<std::string> own_login;        // variables that are left out where it uses its own login
+  std::vector<std::string> own_login;        // variables omitted when it uses its own login
   std::map<std::string, std::string> files;  // below {home}
 };
 
-// kInvalid: no such recipe (with the nearest), neither recipe nor command.
+// kInvalid: unknown recipe (with the nearest), or neither recipe nor command.
 Result<Recipe> recipe_for(const ModelSettings& model);
 std::vector<std::string> recipe_names();
 
@@ -41,8 +40,8 @@ struct Launch {
   std::string input;
   std::map<std::string, std::string> environment, files;
 };
-// kInvalid: a value that cannot stand where it should, such as a quote in a model's name; kLimit: a prompt that is too
-// long for a word, where the command wants it as one.
+// kInvalid: a value that cannot be used in its place, such as a quote in a model's name; kLimit: a prompt that is too
+// long for an argument, where the command takes it as one.
 Result<Launch> fill_recipe(const Recipe& recipe, const RecipeValues& values);
 
 }  // namespace sb::agent

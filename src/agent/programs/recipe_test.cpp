@@ -15,7 +15,7 @@ using testing::Not;
 
 ModelSettings named(const std::string& recipe) {
   ModelSettings model;
-  model.provider = ModelSettings::Provider::kCommand;
+  model.provider = provider_named("command");
   model.name = "cli";
   model.recipe = recipe;
   return model;
@@ -37,14 +37,14 @@ TEST(Recipes, StartEveryKnownProgramWithWhatItNeeds) {
     ASSERT_TRUE(recipe) << name;
     const auto launch = fill_recipe(*recipe, values());
     ASSERT_TRUE(launch) << name;
-    EXPECT_EQ(launch->input, "Do {home} and {\"a\": 1}") << "what it is told is not filled in";
+    EXPECT_EQ(launch->input, "Do {home} and {\"a\": 1}") << "the prompt is not expanded";
     std::string all;
     for (const auto& [file, text] : launch->files) all += text;
     for (const auto& [variable, value] : launch->environment) all += value + "\n";
     EXPECT_THAT(all, HasSubstr("http://127.0.0.1:1/mcp")) << name;
     EXPECT_THAT(all, HasSubstr("http://127.0.0.1:1/model")) << name;
     EXPECT_THAT(all, HasSubstr("sbg_token")) << name;
-    for (const std::string& word : launch->argv) EXPECT_THAT(word, Not(HasSubstr("sbg_token"))) << "others see it";
+    for (const std::string& word : launch->argv) EXPECT_THAT(word, Not(HasSubstr("sbg_token"))) << "visible to others";
   }
 }
 
@@ -74,7 +74,7 @@ TEST(Recipes, LeaveOutWhatWouldReplaceAnOwnLogin) {
   EXPECT_THAT(codex->argv, Contains(R"(mcp_servers.signalbox.url="http://127.0.0.1:1/mcp")"));
 }
 
-TEST(Recipes, OfOnesOwnAreWordsWithThePromptAmongThemOrOnTheInput) {
+TEST(Recipes, OfTheUserGetThePromptAsAnArgumentOrOnStdin) {
   ModelSettings model = named("");
   model.command = {"agent", "--at={mcp_url}", "{prompt}", "{other}"};
   auto launch = fill_recipe(*recipe_for(model), values());
@@ -85,7 +85,7 @@ TEST(Recipes, OfOnesOwnAreWordsWithThePromptAmongThemOrOnTheInput) {
   EXPECT_EQ(fill_recipe(*recipe_for(model), values())->input, "Do {home} and {\"a\": 1}");
 }
 
-TEST(Recipes, OfOnesOwnFindTheirPlaceInVariables) {
+TEST(Recipes, OfTheUserGetTheirAddressesInVariables) {
   ModelSettings model = named("");
   model.command = {"agent"};
   auto launch = fill_recipe(*recipe_for(model), values());
@@ -97,7 +97,7 @@ TEST(Recipes, OfOnesOwnFindTheirPlaceInVariables) {
   EXPECT_FALSE(fill_recipe(*recipe_for(model), own)->environment.contains("SIGNALBOX_PROXY_URL"));
 }
 
-TEST(Recipes, RefuseWhatCannotBeStarted) {
+TEST(Recipes, RejectWhatCannotBeStarted) {
   const auto wrong = recipe_for(named("claude-cod"));
   ASSERT_FALSE(wrong);
   EXPECT_THAT(wrong.error().to_string(), HasSubstr("claude-code"));

@@ -1,8 +1,8 @@
-// Takes secrets out of texts that are kept or shown: values that are known, and what looks like a key or a token.
-// `[redacted: github token]` stands in their place, and as many line breaks as they had, so that lines keep their
-// numbers.
+// Redacts secrets in texts that are stored or shown: known values, and what looks like a key or a token. The
+// replacement is `[redacted: github token]`, followed by as many line breaks as the secret had, so that line numbers
+// stay.
 //
-// Immutable; may be used from several threads.
+// Immutable; thread-safe.
 #pragma once
 
 #include <string>
@@ -18,11 +18,11 @@ inline constexpr std::string_view kRedactedMark = "[redacted: ";
 
 class Redactor {
  public:
-  // Known values shorter than 6 bytes are left alone: they would take out half of every text.
+  // Known values shorter than 6 bytes are ignored: they would redact half of every text.
   explicit Redactor(std::vector<std::string> known = {});
 
   std::string clean(std::string_view text) const;  // text: UTF-8
-  Value clean_value(const Value& value) const;     // every string in it, names of members too
+  Value clean_value(const Value& value) const;     // every string in it, member names included
 
  private:
   std::vector<std::string> known_;  // the longest first

@@ -1,4 +1,4 @@
-// Secrets in these tests are put together at run time, so that no scanner takes this file for a leak.
+// The secrets in these tests are built at run time, so that no scanner reports this file as a leak.
 #include "agent/secrets/redact.hpp"
 
 #include <gmock/gmock.h>
@@ -62,17 +62,17 @@ std::vector<Case> cases() {
   return all;
 }
 
-TEST(Redact, TakesOutWhatLooksLikeASecret) {
+TEST(Redact, RedactsWhatLooksLikeASecret) {
   const Redactor redactor;
   for (const Case& one : cases()) {
     const std::string cleaned = redactor.clean(one.text);
     EXPECT_THAT(cleaned, Not(HasSubstr(one.secret))) << one.kind;
     EXPECT_THAT(cleaned, HasSubstr("[redacted: " + one.kind + "]")) << cleaned;
-    EXPECT_EQ(redactor.clean(cleaned), cleaned) << "what is clean stays as it is";
+    EXPECT_EQ(redactor.clean(cleaned), cleaned) << "clean text does not change";
   }
 }
 
-TEST(Redact, TakesOutAllOfSeveralNearEachOther) {
+TEST(Redact, RedactsSeveralNearEachOther) {
   const std::string one =
                         "ghp"
                         "_" +
@@ -110,14 +110,14 @@ TEST(Redact, LeavesCodeAlone) {
   }
 }
 
-TEST(Redact, TakesOutKnownValuesWhateverTheyLookLike) {
+TEST(Redact, RedactsKnownValuesOfAnyForm) {
   const Redactor redactor({"hunter2!", "abc", "", "hunter2!longer"});
   EXPECT_EQ(redactor.clean("a hunter2! b hunter2!longer abc"), "a [redacted: secret] b [redacted: secret] abc");
   const Value cleaned = redactor.clean_value(Value::object({{"k", Value::array({"x hunter2! y"})}, {"n", 1}}));
   EXPECT_EQ(to_json(cleaned), R"({"k":["x [redacted: secret] y"],"n":1})");
 }
 
-TEST(Redact, IsQuickOnTextMadeToBeSlow) {
+TEST(Redact, IsFastOnTextMadeToBeSlow) {
   const SecretPatterns patterns;
   std::string text;
   while (text.size() < 1u << 20) text += "token = token = sk-ghp_://:";

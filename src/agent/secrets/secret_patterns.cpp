@@ -12,8 +12,8 @@
 namespace sb::agent {
 namespace {
 
-constexpr std::size_t kBefore = 160;  // looked at before a hint
-constexpr std::size_t kReach = 768;   // and from it on
+constexpr std::size_t kBefore = 160;  // searched before a hint
+constexpr std::size_t kReach = 768;   // and from the hint on
 
 bool is_inside_character(char c) {
   return (static_cast<unsigned char>(c) & 0xC0) == 0x80;
@@ -24,7 +24,7 @@ bool is_of_a_token(char c) {
          std::string_view("_-./+=~").find(c) != std::string_view::npos;
 }
 
-// Words people put where a secret would go, and names in code.
+// Placeholders that people write instead of a secret, and names in code.
 bool looks_made_by_a_machine(std::string_view secret) {
   constexpr std::array<std::string_view, 14> kWords = {"example", "placeholder", "changeme",    "dummy",     "your",
                                                        "xxxx",    "test",        "fake",        "sample",    "redacted",
@@ -54,7 +54,7 @@ void find_pem(std::string_view text, std::vector<SecretMatch>& found) {
     }
     const std::size_t body = at + kBegin.size() + closing + kDashes.size();
     const std::size_t end = text.find(kEnd, body);
-    if (end == std::string_view::npos) {  // cut off: everything behind it may be the key
+    if (end == std::string_view::npos) {  // cut off: everything after it may be the key
       found.push_back({at, text.size(), "private key"});
       return;
     }
@@ -64,7 +64,7 @@ void find_pem(std::string_view text, std::vector<SecretMatch>& found) {
   }
 }
 
-// Of those that overlap, the one that begins first, and of those the longest.
+// Of overlapping matches, the one that begins first; of those the longest.
 std::vector<SecretMatch> without_overlaps(std::vector<SecretMatch> found) {
   std::ranges::stable_sort(found, [](const SecretMatch& a, const SecretMatch& b) {
     return a.begin != b.begin ? a.begin < b.begin : a.end > b.end;
@@ -103,7 +103,7 @@ SecretPatterns::SecretPatterns() {
 void SecretPatterns::find_by(const Rule& rule, std::string_view text, std::string_view lower,
                              std::vector<SecretMatch>& found) const {
   for (const std::string& hint : rule.hints) {
-    std::size_t behind = 0;  // of the last match: hints inside it need not be looked at
+    std::size_t behind = 0;  // end of the last match: hints inside it are skipped
     for (std::size_t at = lower.find(hint); at != std::string_view::npos; at = lower.find(hint, at + 1)) {
       if (at < behind) continue;
       std::size_t from = at > kBefore ? at - kBefore : 0;

@@ -1,7 +1,6 @@
-// Where in a text there is a key, a token or a password that can be told by its looks: data/secrets.yaml, and private
-// keys in PEM form.
+// Finds keys, tokens and passwords in a text by their form: data/secrets.yaml, and private keys in PEM form.
 //
-// Pure and immutable; may be used from several threads. Work grows with the text's length, whatever is in it.
+// Pure and immutable; thread-safe. Time is linear in the text's length for any content.
 #pragma once
 
 #include <string>
@@ -21,7 +20,7 @@ class SecretPatterns {
  public:
   SecretPatterns();
 
-  // In order, none inside another. The text must be UTF-8; a diff's `+` before lines does not matter.
+  // In order, not nested. The text must be UTF-8; a diff's `+` before lines does not matter.
   std::vector<SecretMatch> find(std::string_view text) const;
 
  private:
@@ -30,7 +29,7 @@ class SecretPatterns {
     std::vector<std::string> hints;  // lower case
     Pattern pattern;
     std::size_t group = 0;
-    std::size_t reach = 0;  // bytes from a hint on that are looked at
+    std::size_t reach = 0;  // bytes searched from a hint on
     bool is_mixed = false;
   };
   void find_by(const Rule& rule, std::string_view text, std::string_view lower, std::vector<SecretMatch>& found) const;

@@ -15,7 +15,7 @@ constexpr std::size_t kSecretBytes = 16u << 10;
 Result<std::string> from_file(const std::string& path, const Seams& seams) {
   struct stat status{};
   if (::stat(path.c_str(), &status) == 0 && (status.st_mode & 077) != 0) {
-    return fail(ErrorCode::kForbidden, fmt::format("others than its owner may read the secret in {}", path),
+    return fail(ErrorCode::kForbidden, fmt::format("the secret file {} is readable by other users", path),
                 fmt::format("chmod 600 {}", path));
   }
   std::string text = SB_TRY(seams.files.read(path, kSecretBytes));
@@ -36,16 +36,16 @@ Result<std::string> secret_of(const std::string& name, const Seams& seams) {
   } else if (name.starts_with('$')) {
     value = seams.environment.get(name.substr(1)).value_or("");
   } else {
-    return fail(ErrorCode::kInvalid, "a secret stands in the settings itself",
+    return fail(ErrorCode::kInvalid, "the settings contain a secret",
                 "Put it into a variable and write $NAME, or into a file and write file:PATH");
   }
   value = std::string(trimmed_end(value, "\r\n "));
   if (value.empty()) {
     return fail(ErrorCode::kNotFound, fmt::format("{} is empty or not set", name), "Set it, then try again");
   }
-  // It goes into a header.
+  // It is sent in a header.
   const bool is_plain = std::ranges::all_of(value, [](char c) { return c > ' ' && c < '\x7f'; });
-  if (!is_plain) return fail(ErrorCode::kInvalid, fmt::format("{} holds more than one word of plain text", name));
+  if (!is_plain) return fail(ErrorCode::kInvalid, fmt::format("{} contains more than one word of plain text", name));
   return value;
 }
 

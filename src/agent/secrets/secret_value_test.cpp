@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "base/fakes.hpp"
+#include "base/testing/fakes.hpp"
 
 namespace sb::agent {
 namespace {
@@ -44,7 +44,7 @@ TEST_F(Secrets, AreLookedUpByName) {
   EXPECT_EQ(look_up("").value(), "");
 }
 
-TEST_F(Secrets, ThatCannotBeHadAreNamedAndNotTold) {
+TEST_F(Secrets, ThatAreUnavailableAreReportedByNameOnly) {
   EXPECT_EQ(look_up("$NONE").error().code, ErrorCode::kNotFound);
   EXPECT_EQ(look_up("$OTHER").error().code, ErrorCode::kNotFound);
   EXPECT_EQ(look_up("file:" + folder + "/none").error().code, ErrorCode::kNotFound);

@@ -14,14 +14,8 @@
 namespace sb::agent {
 namespace {
 
-using Provider = ModelSettings::Provider;
+using Kind = ModelProvider::Kind;
 
-constexpr std::array<std::pair<std::string_view, Provider>, 4> kProviders{{{"anthropic", Provider::kAnthropic},
-                                                                           {"openai", Provider::kOpenai},
-                                                                           {"command", Provider::kCommand},
-                                                                           {"scripted", Provider::kScripted}}};
-constexpr std::array<std::pair<std::string_view, std::string_view>, 2> kApis{
-    {{"responses", "responses"}, {"chat", "chat"}}};
 constexpr std::array<std::pair<std::string_view, std::string_view>, 2> kRecipes{
     {{"claude-code", "claude-code"}, {"codex", "codex"}}};
 constexpr std::array<std::string_view, 6> kRoles = {"default",     "worker",    "challenger",
@@ -30,23 +24,30 @@ constexpr std::array<std::string_view, 3> kTiers = {"lightweight", "mid", "heavy
 constexpr double kMicroCentsOfDollar = 1e8;
 constexpr double kMostDollars = 1e6, kLeastDollars = 1e-6;
 
-// Which keys a model of each provider has, besides provider, max_tokens, context_tokens and prices.
+// Which keys a model has that depends on its provider.
 struct ProviderKey {
   std::string_view key;
-  std::array<bool, 4> of;  // by Provider
+  bool (*is_of)(const ModelProvider& provider);
 };
-constexpr std::array<ProviderKey, 8> kProviderKeys{{{"model", {true, true, true, true}},
-                                                    {"key", {true, true, false, false}},
-                                                    {"url", {true, true, false, false}},
-                                                    {"api", {false, true, false, false}},
-                                                    {"recipe", {false, false, true, false}},
-                                                    {"command", {false, false, true, false}},
-                                                    {"upstream", {false, false, true, false}},
-                                                    {"script", {false, false, false, true}}}};
-
-std::string_view name_of(Provider provider) {
-  return std::ranges::find(kProviders, provider, &std::pair<std::string_view, Provider>::second)->first;
+bool is_http(const ModelProvider& provider) {
+  return provider.kind == Kind::kHttp;
 }
+bool is_agent_program(const ModelProvider& provider) {
+  return provider.kind == Kind::kProgram;
+}
+bool is_script(const ModelProvider& provider) {
+  return provider.kind == Kind::kScript;
+}
+bool has_variants(const ModelProvider& provider) {
+  return !provider.variants.empty();
+}
+constexpr std::array<ProviderKey, 7> kProviderKeys{{{"key", is_http},
+                                                    {"url", is_http},
+                                                    {"api", has_variants},
+                                                    {"recipe", is_agent_program},
+                                                    {"command", is_agent_program},
+                                                    {"upstream", is_agent_program},
+                                                    {"script", is_script}}};
 
 bool is_model_name(std::string_view name) {
   const auto fits = [](char c) {
@@ -88,8 +89,10 @@ void read_hosted(Fields& fields, const std::string& directory, ModelSettings& mo
   // A server of one's own may want no key.
   const auto key = fields.get("key", fields.has("url") ? Need::kOptional : Need::kRequired);
   if (key) model.key = read_secret_name(*key, directory);
-  if (model.provider != Provider::kOpenai) return;
-  if (const auto api = fields.choice<std::string_view>("api", kApis)) model.api = *api;
+  if (model.provider->variants.empty()) return;
+  std::vector<std::pair<std::string_view, std::string_view>> variants;
+  for (const std::string_view variant : model.provider->variants) variants.emplace_back(variant, variant);
+  model.api = fields.choice<std::string_view>("api", variants).value_or(variants.front().first);
 }
 
 void read_command(Fields& fields, ModelSettings& model) {
@@ -115,16 +118,17 @@ void read_command(Fields& fields, ModelSettings& model) {
   if (auto upstream = fields.string("upstream")) model.upstream = std::move(*upstream);
 }
 
-void refuse_others(Fields& fields, const ModelSettings& model) {
+void refuse_others(Fields& fields, const ModelSettings& model, std::span<const ModelProvider> providers) {
   for (const ProviderKey& key : kProviderKeys) {
-    if (key.of[static_cast<std::size_t>(model.provider)]) continue;
+    if (key.is_of(*model.provider)) continue;
     const auto reader = fields.get(key.key);
     if (!reader) continue;
-    std::string owners;
-    for (const auto& [name, provider] : kProviders) {
-      if (key.of[static_cast<std::size_t>(provider)]) owners += fmt::format("{}{}", owners.empty() ? "" : ", ", name);
+    std::vector<std::string_view> owners;
+    for (const ModelProvider& provider : providers) {
+      if (key.is_of(provider)) owners.push_back(provider.name);
     }
-    reader->fault(fmt::format("{} is a key of the provider {}, not of {}", key.key, owners, name_of(model.provider)),
+    reader->fault(fmt::format("{} is a key of the provider {}, not of {}", key.key, fmt::join(owners, ", "),
+                              model.provider->name),
                   "Leave it out", ErrorCode::kInvalid, "unknown_key");
   }
 }
@@ -134,19 +138,27 @@ void read_model(const Reader& reader, const std::string& name, const std::string
   if (!reader.value().is_object()) return;
   ModelSettings model;
   model.name = name;
-  const auto provider = fields.choice<Provider>("provider", kProviders, Need::kRequired);
+  std::vector<std::pair<std::string_view, const ModelProvider*>> providers;
+  for (const ModelProvider& each : settings.providers) providers.emplace_back(each.name, &each);
+  const auto provider = fields.choice<const ModelProvider*>("provider", providers, Need::kRequired);
   if (!provider) return;  // whatever else is there cannot be judged
   model.provider = *provider;
-  const bool is_hosted = *provider == Provider::kAnthropic || *provider == Provider::kOpenai;
-  if (const auto id = fields.get("model", is_hosted ? Need::kRequired : Need::kOptional)) {
+  const Kind kind = model.provider->kind;
+  if (const auto id = fields.get("model", kind == Kind::kHttp ? Need::kRequired : Need::kOptional)) {
     model.model = read_line(*id);
   }
-  if (is_hosted) read_hosted(fields, directory, model);
-  if (*provider == Provider::kCommand) read_command(fields, model);
-  if (*provider == Provider::kScripted) {
-    if (const auto script = fields.get("script", Need::kRequired)) model.script = read_path(*script, directory);
+  switch (kind) {
+    case Kind::kHttp:
+      read_hosted(fields, directory, model);
+      break;
+    case Kind::kProgram:
+      read_command(fields, model);
+      break;
+    case Kind::kScript:
+      if (const auto script = fields.get("script", Need::kRequired)) model.script = read_path(*script, directory);
+      break;
   }
-  refuse_others(fields, model);
+  refuse_others(fields, model, settings.providers);
   model.max_tokens = static_cast<int>(fields.integer("max_tokens", 1, 1'000'000).value_or(model.max_tokens));
   model.context_tokens =
       static_cast<int>(fields.integer("context_tokens", 1'000, 100'000'000).value_or(model.context_tokens));
@@ -216,7 +228,7 @@ void check_name(const Reader& reader, const AgentSettings& settings, bool is_ups
   const std::string& name = reader.value().as_string();
   const auto found = settings.models.find(name);
   if (found != settings.models.end()) {
-    if (is_upstream && found->second.provider == Provider::kCommand) {
+    if (is_upstream && found->second.is_program()) {
       reader.fault(fmt::format("{} is an agent program; upstream needs a model", name), "Name a model here",
                    ErrorCode::kInvalid, "unknown_model");
     }
@@ -242,6 +254,14 @@ std::string example_models(const std::string& file) {
 }
 
 }  // namespace
+
+bool ModelSettings::is_program() const {
+  return provider != nullptr && provider->kind == Kind::kProgram;
+}
+
+bool ModelSettings::is_scripted() const {
+  return provider != nullptr && provider->kind == Kind::kScript;
+}
 
 Result<const ModelSettings*> AgentSettings::model_for(std::string_view role, std::string_view tier) const {
   if (models.empty()) return fail(ErrorCode::kInvalid, "no model is configured", example_models(file));
@@ -294,14 +314,14 @@ std::vector<std::string> warnings_about(const AgentSettings& settings) {
 Value to_value(const AgentSettings& settings) {
   Value models = Value::object();
   for (const auto& [name, model] : settings.models) {
-    Value one = Value::object({{"provider", name_of(model.provider)}});
+    Value one = Value::object({{"provider", model.provider == nullptr ? "" : model.provider->name}});
     const std::pair<std::string_view, const std::string*> texts[] = {
         {"model", &model.model},   {"key", &model.key},       {"url", &model.url},
         {"script", &model.script}, {"recipe", &model.recipe}, {"upstream", &model.upstream}};
     for (const auto& [key, text] : texts) {
       if (!text->empty()) one.set(key, *text);
     }
-    if (model.provider == Provider::kOpenai) one.set("api", model.api);
+    if (!model.api.empty()) one.set("api", model.api);
     if (!model.command.empty()) one.set("command", Value::array(model.command));
     one.set("max_tokens", model.max_tokens);
     one.set("context_tokens", model.context_tokens);

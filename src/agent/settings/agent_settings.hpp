@@ -14,32 +14,37 @@
 #pragma once
 
 #include <map>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "agent/loop/worker.hpp"
+#include "agent/model/providers.hpp"
 #include "base/document/reader.hpp"
 
 namespace sb::agent {
 
 struct ModelSettings {
-  enum class Provider { kAnthropic, kOpenai, kCommand, kScripted };
-  Provider provider = Provider::kAnthropic;
-  std::string name;                  // in the settings
-  std::string model, key, url;       // key: `$NAME`, `file:PATH` or empty
-  std::string api = "responses";     // of openai: responses, chat
-  std::string script;                // of scripted: absolute
-  std::string recipe;                // of command: claude-code, codex, or empty
-  std::vector<std::string> command;  // of command: words, with {prompt}, {mcp_url}, {hook_url}, …
-  std::string upstream;              // of command: the model its proxy talks to; empty: its own login
+  const ModelProvider* provider = nullptr;  // a row of AgentSettings::providers; set by every reader
+  std::string name;                         // in the settings
+  std::string model, key, url;              // key: `$NAME`, `file:PATH` or empty
+  std::string api;                          // one of the provider's variants; of openai: responses, chat
+  std::string script;                       // of scripted: absolute
+  std::string recipe;                       // of command: claude-code, codex, or empty
+  std::vector<std::string> command;         // of command: words, with {prompt}, {mcp_url}, {hook_url}, …
+  std::string upstream;                     // of command: the model its proxy talks to; empty: its own login
   int max_tokens = 8'192;
   int context_tokens = 200'000;  // what a conversation may grow to
   bool has_prices = false;       // given in the file
   // Prices in millionths of a cent for each token.
   std::int64_t input_price = 0, output_price = 0, cache_read_price = 0, cache_write_price = 0;
+
+  bool is_program() const;   // an agent program, not a model
+  bool is_scripted() const;  // a file of replies
 };
 
 struct AgentSettings {
+  std::span<const ModelProvider> providers = model_providers();
   std::map<std::string, ModelSettings> models;
   std::map<std::string, std::string> roles, tiers;  // to a model's name; roles has `default`
   WorkLimits limits;

@@ -1,4 +1,4 @@
-// What an agent asked a person with its tool `ask`, read back from what the inbox keeps of it. Pure.
+// A question that an agent asked a person with its `ask` tool, read back from the inbox. Pure.
 #pragma once
 
 #include <optional>
@@ -8,7 +8,7 @@
 
 namespace sb::agent {
 
-// Nothing when it is not an agent's question.
+// Nothing when the decision is not an agent's question.
 std::optional<decision::Declaration> agent_question_declaration(const Value& source, const std::string& hash);
 
 }  // namespace sb::agent

@@ -1,4 +1,4 @@
-// The tool `ask`: a question to a person, and what their answer becomes.
+// The `ask` tool: asks a person a question and turns their answer into a tool result.
 #include <fmt/format.h>
 
 #include "agent/tools/agent_question.hpp"
@@ -17,7 +17,7 @@ const decision::Profiles& profiles() {
   return all;
 }
 
-// What a person said, in their words; nothing is made up where they said nothing.
+// The person's answer in their words; empty when they said nothing.
 std::string answer_summary(const inbox::DecisionState& state) {
   const inbox::DecisionOutcome& outcome = *state.outcome;
   std::string text;
@@ -67,14 +67,14 @@ std::optional<decision::Declaration> agent_question_declaration(const Value& sou
 SessionToolResult SessionTools::ask(const std::string& decision) {
   SessionToolResult end;
   inbox::Home& home = work_context_.parts.home.home();
-  // Inside a transaction, since the inbox is not for several threads.
+  // Inside a transaction, because the inbox is not thread-safe.
   const auto state = home.store().write([&](store::Transaction& transaction) -> Result<inbox::DecisionState> {
     inbox::DecisionState asked = SB_TRY(home.inbox().load_in(transaction, decision));
     if (asked.is_open()) return asked;
     return home.inbox().consume_in(transaction, decision, work_context_.assignment.session);
   });
   if (!state && state.error().code == ErrorCode::kNotFound) {
-    end.result = {.text = "The question is no longer in the inbox, and nobody answered it.", .is_error = true};
+    end.result = {.text = "The question is no longer in the inbox and was not answered.", .is_error = true};
     return end;
   }
   if (!state) {
@@ -93,8 +93,8 @@ SessionToolResult SessionTools::ask(const std::string& decision) {
     return end;
   }
   end.result = {
-      .text = fmt::format("Nobody answered the question; it was {}. Go on with what is known, and say in your "
-                          "notes what you had to leave open.",
+      .text = fmt::format("The question was not answered; it was {}. Continue with what you know, and list in "
+                          "your notes what stays open.",
                           inbox::to_string(ending)),
       .is_error = true};
   return end;

@@ -1,4 +1,4 @@
-// Bash: commands in the work tree, in bubblewrap where that works.
+// The Bash tool: runs commands in the work tree, in bubblewrap where that works.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,9 +15,9 @@
 namespace sb::agent {
 namespace {
 
-constexpr std::size_t kCommandBytes = 128u << 10;  // the system takes no longer word
+constexpr std::size_t kCommandBytes = 128u << 10;  // the system accepts no longer argument
 
-// Where git keeps what the work tree is of: for a linked work tree, the repository's own folder. Only to be read.
+// The git folders of the work tree (for a linked work tree, the repository's own folder), mounted read-only.
 std::vector<std::string> git_folders(const Files& files, const std::string& root) {
   std::vector<std::string> folders;
   const std::string link = join_path(root, ".git");
@@ -28,7 +28,7 @@ std::vector<std::string> git_folders(const Files& files, const std::string& root
   std::string named = text->substr(kStart.size(), text->find('\n') - kStart.size());
   if (!named.starts_with('/')) named = join_path(root, named);
   const auto own = files.canonical(named);
-  if (!own || files.kind(join_path(*own, "HEAD")) != FileKind::kFile) return folders;  // no folder of git's
+  if (!own || files.kind(join_path(*own, "HEAD")) != FileKind::kFile) return folders;  // not a git folder
   folders.push_back(*own);
   if (auto common = files.read(join_path(*own, "commondir"), 4096)) {
     common->erase(std::min(common->find('\n'), common->size()));
@@ -38,7 +38,7 @@ std::vector<std::string> git_folders(const Files& files, const std::string& root
   return folders;
 }
 
-// The one installed for people. A program of that name in the work tree may be what is worked on.
+// The installed program. A program of the same name in the work tree may be the one under development.
 bool is_signalbox(std::string_view word, const std::string& root) {
   const std::string name = base_name(word);
   if (name != "signalbox" && name != "signalbox-hook") return false;
@@ -56,33 +56,33 @@ bool runs_signalbox(std::string_view script, const std::string& root, int depth 
       if (is_signalbox(word.text, root)) return true;
       if (is_shell && depth < 4 && runs_signalbox(word.text, root, depth + 1)) return true;
       is_shell = is_shell || std::ranges::find(kShells, name) != kShells.end();
-      const bool goes_on = is_shell || word.text.starts_with('-') || word.text.find('=') != std::string::npos ||
-                           word.text.find_first_not_of("0123456789smhd.") == std::string::npos ||
-                           std::ranges::find(kBefore, name) != kBefore.end();
-      if (!goes_on) break;
+      const bool continues = is_shell || word.text.starts_with('-') || word.text.find('=') != std::string::npos ||
+                             word.text.find_first_not_of("0123456789smhd.") == std::string::npos ||
+                             std::ranges::find(kBefore, name) != kBefore.end();
+      if (!continues) break;
     }
   }
   return false;
 }
 
-// What no command of an agent may do, whatever step is open. The sandbox keeps it from happening; this tells the agent
-// why, and the log that it was tried.
+// Commands that are denied to every agent in every step. The sandbox prevents them; this check explains the reason to
+// the agent and logs the attempt.
 std::string forbidden_effect(const std::string& command, const std::string& root) {
   if (runs_signalbox(command, root)) {
-    return "signalbox is for people: agents deliver with complete_step and ask with ask, and answer nothing.";
+    return "Agents may not run signalbox: submit work with complete_step and ask people with ask.";
   }
   for (const guard::CommandEffect& effect : guard::effects_of(command)) {
     if (effect.effect != guard::Effect::kRepository && effect.effect != guard::Effect::kOutside) continue;
     return fmt::format(
-        "`{}` is not for agents: delivery belongs to Signalbox, which commits, pushes and merges what is in the work "
+        "Agents may not run `{}`: Signalbox itself commits, pushes and merges what is in the work "
         "tree. Leave the changes there.",
         effect.name);
   }
   return {};
 }
 
-// A file that the command is known to write where nothing is to be written. What its text does not tell, the sandbox
-// keeps from happening.
+// A protected file that the command line visibly writes to. Writes that cannot be seen in the command text are
+// prevented by the sandbox.
 std::string written_outside(const WorkToolParts& parts, const std::string& command, const std::string& folder) {
   for (const guard::CommandEffect& effect : guard::effects_of(command)) {
     for (const guard::Target& target : effect.targets) {
@@ -98,9 +98,9 @@ std::string written_outside(const WorkToolParts& parts, const std::string& comma
 bool names_path(std::string_view command, const std::string& path, const std::string& except) {
   for (std::size_t at = command.find(path); at != std::string_view::npos; at = command.find(path, at + 1)) {
     const std::string_view rest = command.substr(at + path.size());
-    const bool goes_on = !rest.empty() && (std::isalnum(static_cast<unsigned char>(rest[0])) || rest[0] == '-' ||
-                                           rest[0] == '_' || rest[0] == '.');
-    if (!goes_on && !command.substr(at).starts_with(except)) return true;
+    const bool continues = !rest.empty() && (std::isalnum(static_cast<unsigned char>(rest[0])) || rest[0] == '-' ||
+                                             rest[0] == '_' || rest[0] == '.');
+    if (!continues && !command.substr(at).starts_with(except)) return true;
   }
   return false;
 }
@@ -131,25 +131,27 @@ class Bash final : public Tool {
 
   ToolResult run(const ToolCall& call, const ToolRun& run) override {
     const std::string command = text_of(call, "command");
-    if (command.find('\0') != std::string::npos) return tool_error("The command holds a NUL character.");
-    if (command.size() > kCommandBytes) return tool_error("The command is too long; write a script and run that.");
+    if (command.find('\0') != std::string::npos) return tool_error("The command contains a NUL character.");
+    if (command.size() > kCommandBytes)
+      return tool_error("The command is too long; put it into a script and run the script.");
     const std::string given = text_of(call, "cwd");
     const auto folder = parts_->fence.for_reading(given.empty() ? parts_->place.root : given);
     if (!folder) return from_error(folder.error());
-    if (parts_->place.seams.files.kind(folder->path()) != FileKind::kDirectory) return tool_error("cwd is no folder.");
+    if (parts_->place.seams.files.kind(folder->path()) != FileKind::kDirectory)
+      return tool_error("cwd is not a folder.");
     if (const std::string why = forbidden_effect(command, parts_->place.root); !why.empty()) return tool_denied(why);
     if (const std::string hidden = named_hidden(*parts_, command); !hidden.empty()) {
-      return tool_denied(fmt::format("{} is not for agents.", hidden));
+      return tool_denied(fmt::format("Agents may not access {}.", hidden));
     }
     if (const std::string file = written_outside(*parts_, command, folder->path()); !file.empty()) {
-      return tool_denied(fmt::format("{} is outside of the work tree, {}.", file, parts_->place.root));
+      return tool_denied(fmt::format("{} is outside the work tree, {}.", file, parts_->place.root));
     }
     if (const std::string why = parts_->command_denial(command, folder->path()); !why.empty()) return tool_denied(why);
     const std::int64_t wanted = number_of(call, "timeout_s", limits::kBashMs / 1000) * 1000;
     const std::int64_t time = run.left_ms > 0 ? std::min(wanted, run.left_ms) : wanted;
     const auto exit = parts_->place.seams.process.run(command_for(command, folder->path(), time, run));
     if (!exit) return tool_error(exit.error().to_string());
-    return told_of(*exit, time);
+    return result_of(*exit, time);
   }
 
  private:
@@ -174,11 +176,11 @@ class Bash final : public Tool {
                                  .sealed = {join_path(place.root, ".git")},
                                  .hidden = place.hidden};
       const auto git = git_folders(place.seams.files, place.root);
-      // A restricted role is given the change; what git keeps beside it are the commits and notes of earlier work.
+      // A restricted role sees only the change; git also holds the commits and notes of earlier work.
       std::vector<std::string>& shown_or_not = place.only ? inside.hidden : inside.readable;
       shown_or_not.insert(shown_or_not.end(), git.begin(), git.end());
       if (place.only) inside.hidden.push_back(join_path(place.root, ".git"));
-      // What is taken out here is so in the checkout that the work tree is linked to as well.
+      // Files hidden here are hidden in the checkout that the work tree is linked to as well.
       std::vector<std::string> trees = {place.root};
       for (const std::string& folder_of_git : git) trees.push_back(parent_path(folder_of_git));
       for (const std::string& tree : trees) {
@@ -193,16 +195,16 @@ class Bash final : public Tool {
     return command;
   }
 
-  ToolResult told_of(const ProcessResult& exit, std::int64_t time_ms) const {
+  ToolResult result_of(const ProcessResult& exit, std::int64_t time_ms) const {
     std::string text = parts_->text(exit.output);
     if (!text.empty() && !text.ends_with('\n')) text += '\n';
     if (!exit.errors.empty()) text += "[stderr]\n" + parts_->text(exit.errors);
     if (!text.empty() && !text.ends_with('\n')) text += '\n';
     text = elide_middle(text, limits::kToolResultBytes);
-    if (exit.was_cancelled) return tool_error(text + "[ended: the session was stopped]");
-    if (exit.timed_out) return tool_error(text + fmt::format("[ended after {} s, its time limit]", time_ms / 1000));
+    if (exit.was_cancelled) return tool_error(text + "[killed: the session was stopped]");
+    if (exit.timed_out) return tool_error(text + fmt::format("[killed: time limit of {} s]", time_ms / 1000));
     if (exit.code == 0) return tool_success(text.empty() ? "[no output]" : text);
-    // grep, diff and test say so when there is nothing to find.
+    // grep, diff and test exit with 1 when they find nothing.
     if (exit.code == 1 && exit.errors.empty()) {
       return tool_success(text +
                           "[exit 1 and nothing on stderr: for grep, diff or test that means no match, not a failure]");
@@ -214,9 +216,9 @@ class Bash final : public Tool {
   ToolDeclaration declaration_ = {
       .name = "Bash",
       .description =
-          "Runs a command with bash in the work tree (or cwd, a folder in it). Nothing can be typed into it. "
-          "It ends after timeout_s seconds, 300 at most, and with everything it started. Delivery "
-          "(commit, push, pull requests) is not for you.",
+          "Runs a command with bash in the work tree (or cwd, a folder in it). stdin is empty. "
+          "It is killed with all its child processes after timeout_s seconds (at most 300). Do not deliver "
+          "(commit, push, open pull requests).",
       .input_schema = schema_of(R"({"type": "object", "additionalProperties": false, "required": ["command"],
         "properties": {"command": {"type": "string", "minLength": 1},
                        "cwd": {"type": "string"},

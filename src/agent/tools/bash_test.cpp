@@ -17,7 +17,7 @@ ToolResult bash(WorkTreeFixture& room, const std::string& command) {
   return room.call("Bash", input(command).c_str());
 }
 
-TEST(Bash, SaysWhatWasPrintedAndHowItEnded) {
+TEST(Bash, ReturnsOutputAndExitCode) {
   WorkTreeFixture room;
   EXPECT_EQ(bash(room, "echo hello; pwd").text, "hello\n" + room.root + "\n");
   EXPECT_EQ(bash(room, "true").text, "[no output]");
@@ -28,14 +28,14 @@ TEST(Bash, SaysWhatWasPrintedAndHowItEnded) {
   EXPECT_FALSE(none.is_error);
   EXPECT_THAT(none.text, HasSubstr("no match, not a failure"));
   EXPECT_THAT(bash(room, "echo x >&2; exit 1").text, HasSubstr("[exit 1]"));
-  EXPECT_EQ(bash(room, "cat").text, "[no output]") << "nothing can be typed into it";
+  EXPECT_EQ(bash(room, "cat").text, "[no output]") << "stdin is empty";
   EXPECT_EQ(bash(room, "[[ a == a* ]] && echo bash").text, "bash\n");
   room.write("work/sub/x", "");
   EXPECT_EQ(room.call("Bash", R"({"command": "ls", "cwd": "sub"})").text, "x\n");
   EXPECT_NE(room.call("Bash", R"({"command": "ls", "cwd": "../elsewhere"})").refused, "");
 }
 
-TEST(Bash, KeepsBothEndsOfLongOutputAndTellsOfIt) {
+TEST(Bash, KeepsBothEndsOfLongOutputAndReportsTheCut) {
   WorkTreeFixture room;
   const ToolResult result = bash(room, "echo first; yes middle | head -c 300000; echo last");
   EXPECT_LE(result.text.size(), limits::kToolResultBytes);
@@ -46,13 +46,13 @@ TEST(Bash, KeepsBothEndsOfLongOutputAndTellsOfIt) {
                                                              "b"));
 }
 
-TEST(Bash, EndsInTimeWithAllItStarted) {
+TEST(Bash, KillsEverythingItStartedAtTheTimeLimit) {
   WorkTreeFixture room;
   const ToolResult result =
       room.call("Bash", R"({"command": "echo begun; setsid sleep 7000123 & sleep 60", "timeout_s": 1})");
   EXPECT_TRUE(result.is_error);
   EXPECT_THAT(result.text, HasSubstr("begun"));
-  EXPECT_THAT(result.text, HasSubstr("[ended after 1 s, its time limit]"));
+  EXPECT_THAT(result.text, HasSubstr("[killed: time limit of 1 s]"));
   bool still_runs = true;
   for (int i = 0; i < 500 && still_runs; ++i) {
     still_runs = std::system("pgrep -f 'sleep 700012[3]' >/dev/null") == 0;
@@ -90,7 +90,7 @@ class Sandboxed : public testing::Test {
   WorkTreeFixture room;
 };
 
-TEST_F(Sandboxed, WritesTheWorkTreeAndNothingElse) {
+TEST_F(Sandboxed, WritesOnlyTheWorkTree) {
   EXPECT_FALSE(bash(room, "echo x > made.txt && echo y > /tmp/y && cat /tmp/y").is_error);
   EXPECT_EQ(room.read("work/made.txt"), "x\n");
   EXPECT_NE(bash(room, fmt::format("echo x > {}/elsewhere/made.txt", room.directory)).refused, "");
@@ -98,17 +98,17 @@ TEST_F(Sandboxed, WritesTheWorkTreeAndNothingElse) {
   EXPECT_EQ(bash(room, "echo x > /dev/null; echo x 2>/dev/null >/tmp/x").refused, "");
   EXPECT_TRUE(bash(room, "python3 -c \"open('../elsewhere/made.txt','w')\"").is_error);
   EXPECT_FALSE(room.has("elsewhere/made.txt"));
-  EXPECT_TRUE(bash(room, "ln ../elsewhere/secret.txt hard.txt").is_error) << "a hard link would lead out";
+  EXPECT_TRUE(bash(room, "ln ../elsewhere/secret.txt hard.txt").is_error) << "a hard link would point outside";
   EXPECT_FALSE(room.has("work/hard.txt"));
   bash(room, "ln -s ../elsewhere/secret.txt soft.txt");
   EXPECT_NE(room.call("Read", R"({"file_path": "soft.txt"})").refused, "");
 }
 
-TEST_F(Sandboxed, SeesNoKeysAndNoLog) {
+TEST_F(Sandboxed, CannotReadKeysOrTheLog) {
   for (const char* path : {"home/.ssh/id", "home/.sb/signalbox.db"}) {
     const ToolResult named = bash(room, fmt::format("cat {}/{}", room.directory, path));
-    EXPECT_NE(named.refused, "") << "named, it is refused and on record";
-    // Put together so that its text does not tell.
+    EXPECT_NE(named.refused, "") << "refused and logged when named";
+    // Built so that the command text does not reveal the path.
     const ToolResult built = bash(room, fmt::format("cd {}; f={}; cat $f; echo gone > $f", room.directory, path));
     EXPECT_THAT(built.text, Not(HasSubstr("the-private-key")));
     EXPECT_THAT(built.text, Not(HasSubstr("the-log")));
@@ -127,7 +127,7 @@ TEST_F(Sandboxed, HasNoNetworkUnlessGranted) {
   EXPECT_THAT(bash(room, "cat /proc/net/dev | tail -n +3 | cut -d: -f1").text, Not(HasSubstr("eth")));
 }
 
-TEST_F(Sandboxed, ReadsGitAndDoesNotChangeIt) {
+TEST_F(Sandboxed, ReadsGitButCannotChangeIt) {
   room.write("work/a.txt", "two\n");
   EXPECT_THAT(bash(room, "git status --short").text, HasSubstr("M a.txt"));
   EXPECT_THAT(bash(room, "git diff").text, HasSubstr("+two"));
@@ -137,7 +137,7 @@ TEST_F(Sandboxed, ReadsGitAndDoesNotChangeIt) {
         "git -C . commit -am x", "gh pr create --fill", "git config core.hooksPath /tmp/x"}) {
     EXPECT_NE(bash(room, command).refused, "") << command;
   }
-  // Where the text does not tell, it fails.
+  // Where the command text does not reveal git, the command fails.
   bash(room,
        "g=git; $g -c user.name=x -c user.email=x@x commit -qam two; $g config core.fsmonitor /tmp/x; "
        "echo x > .git; rm -f .git; mv .git x; mkdir -p .git/hooks");
@@ -150,7 +150,7 @@ TEST_F(Sandboxed, ReadsGitAndDoesNotChangeIt) {
   EXPECT_EQ(room.read("repository/a.txt"), "one\n");
 }
 
-TEST_F(Sandboxed, WithTheRepositoryInTheWorkTreeItsGitFolderIsReadOnlyToo) {
+TEST_F(Sandboxed, AGitFolderInsideTheWorkTreeIsReadOnlyToo) {
   room.root = room.directory + "/repository";
   EXPECT_THAT(bash(room, "git log --oneline").text, HasSubstr("one"));
   bash(room, "echo x > .git/hooks/pre-commit; echo x > .git/config; rm -rf .git");
@@ -159,7 +159,7 @@ TEST_F(Sandboxed, WithTheRepositoryInTheWorkTreeItsGitFolderIsReadOnlyToo) {
   EXPECT_FALSE(bash(room, "echo fine > b.txt").is_error);
 }
 
-TEST_F(Sandboxed, AReadOnlyWorkTreeStaysAsItIs) {
+TEST_F(Sandboxed, AReadOnlyWorkTreeIsNotChanged) {
   WorkTreeAccess place = room.place();
   place.is_writable = false;
   Tools tools = make_work_tools(place);
@@ -168,7 +168,7 @@ TEST_F(Sandboxed, AReadOnlyWorkTreeStaysAsItIs) {
   EXPECT_EQ(room.read("work/a.txt"), "one\n");
 }
 
-TEST_F(Sandboxed, ARestrictedRoleSeesNothingOfEarlierPhases) {
+TEST_F(Sandboxed, ARestrictedRoleCannotSeeEarlierPhases) {
   room.write("work/.signalbox/discovery.md", "the-prior-result");
   room.write("repository/.signalbox/current-pitch.md", "the-prior-result");
   room.write("work/src/a.txt", "fine");
@@ -184,24 +184,24 @@ TEST_F(Sandboxed, ARestrictedRoleSeesNothingOfEarlierPhases) {
   EXPECT_NE(room.call(tools, "Read", R"({"file_path": ".signalbox/discovery.md"})").refused, "");
   EXPECT_EQ(room.call(tools, "Grep", R"({"pattern": "prior"})").text, "No match.\n");
   EXPECT_TRUE(room.call(tools, "Bash", R"({"command": "echo x > src/a.txt"})").is_error);
-  // Where it cannot be put as folders to hide, there is no shell.
+  // Where the exclusions cannot be expressed as folders to hide, there is no shell.
   place.only = {"**", "!**/*.md"};
   for (const auto& tool : make_work_tools(place)) EXPECT_NE(tool->declaration().name, "Bash");
 }
 
-TEST(Bash, SignalboxItselfIsNotForAgents) {
+TEST(Bash, AgentsMayNotRunSignalbox) {
   WorkTreeFixture room;
   for (const char* command :
        {"signalbox inbox answer dec_1 approve", "/opt/signalbox inbox answer dec_1 approve",
         "cd sub; signalbox session continue", "sh -c 'signalbox runs list'", "env X=1 signalbox session kill x"}) {
-    EXPECT_THAT(bash(room, command).refused, HasSubstr("signalbox is for people")) << command;
+    EXPECT_THAT(bash(room, command).refused, HasSubstr("Agents may not run signalbox")) << command;
   }
   for (const char* command : {"grep signalbox README.md", "./build/signalbox --version", "ls signalbox"}) {
     EXPECT_EQ(bash(room, command).refused, "") << command;
   }
 }
 
-TEST(Bash, WithoutASandboxRolesThatMayNotWriteGetNone) {
+TEST(Bash, ReadOnlyRolesGetNoShellWithoutASandbox) {
   WorkTreeFixture room;
   WorkTreeAccess place = room.place();
   place.sandbox = {.program = {}, .missing = "bubblewrap is not installed"};
@@ -213,7 +213,7 @@ TEST(Bash, WithoutASandboxRolesThatMayNotWriteGetNone) {
   for (const auto& tool : make_work_tools(place)) EXPECT_NE(tool->declaration().name, "Bash");
 }
 
-TEST(Bash, HoldsTheInterlock) {
+TEST(Bash, EnforcesTheInterlock) {
   WorkTreeFixture room;
   WorkTreeAccess place = room.place();
   guard::OpenStep step;
@@ -229,14 +229,14 @@ TEST(Bash, HoldsTheInterlock) {
   EXPECT_FALSE(room.has("work/a"));
 }
 
-TEST(Bash, OnlyGivenToolsAreMade) {
+TEST(Bash, OnlyAllowedToolsAreCreated) {
   WorkTreeFixture room;
   const Tools tools = make_work_tools(room.place(), {"Read", "Grep", "nonsense"});
   ASSERT_EQ(tools.size(), 2u);
   EXPECT_EQ(tools[0]->declaration().name, "Read");
 }
 
-TEST(Bash, WhatIsShownOfACallHasNoSecrets) {
+TEST(Bash, TheSummaryOfACallHasNoSecrets) {
   WorkTreeFixture room;
   Tools tools = make_work_tools(room.place());
   const std::string token = std::string("ghp") + "_" + "aB3dE5gH7jK9mN2pQ4sT6vW8xZaB3dE5gH7jK9";

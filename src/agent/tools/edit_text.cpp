@@ -79,8 +79,9 @@ std::string first_few(const std::vector<std::size_t>& lines) {
 }  // namespace
 
 Result<EditResult> edit_text(std::string_view text, std::string_view old_text, std::string_view new_text, bool all) {
-  if (old_text.empty()) return fail(ErrorCode::kInvalid, "old_string is empty", "Say what to replace");
-  if (old_text == new_text) return fail(ErrorCode::kInvalid, "old_string and new_string are the same", "Nothing to do");
+  if (old_text.empty()) return fail(ErrorCode::kInvalid, "old_string is empty", "Give the text to replace");
+  if (old_text == new_text)
+    return fail(ErrorCode::kInvalid, "old_string and new_string are the same", "There is nothing to change");
   std::string with(new_text);
   std::vector<Range> found = all_of(text, old_text);
   if (found.empty() && text.find("\r\n") != std::string_view::npos) {
@@ -89,13 +90,13 @@ Result<EditResult> edit_text(std::string_view text, std::string_view old_text, s
   }
   if (found.empty()) found = with_straight_quotes(text, old_text);
   if (found.empty()) {
-    return fail(ErrorCode::kInvalid, "old_string is not in it", "Read the file and copy the text without line numbers");
+    return fail(ErrorCode::kInvalid, "old_string not found", "Read the file and copy the text without line numbers");
   }
   const std::vector<std::size_t> lines = lines_of(text, found);
   if (found.size() > 1 && !all) {
     return fail(ErrorCode::kInvalid,
-                fmt::format("old_string is in it {} times, at lines {}", found.size(), first_few(lines)),
-                "Give more of its surroundings, or set replace_all");
+                fmt::format("old_string found {} times, at lines {}", found.size(), first_few(lines)),
+                "Include more of the surrounding text, or set replace_all");
   }
   EditResult edited{{}, lines};
   std::size_t at = 0;

@@ -31,7 +31,8 @@ bool is_there(const std::string& path) {
   return ::lstat(path.c_str(), &status) == 0;
 }
 
-// The beginning that exists with its links resolved, and behind it the names that do not. errno tells why not.
+// The existing part of the path with its links resolved, followed by the names that do not exist. errno has the reason
+// of a failure.
 Result<std::string> resolved(const std::string& path, std::string_view given) {
   std::string utf8_prefix = path, behind;
   for (;;) {
@@ -39,16 +40,16 @@ Result<std::string> resolved(const std::string& path, std::string_view given) {
       if (behind.empty()) return *real;
       const std::string first = behind.substr(1, behind.find('/', 1) - 1);
       if (is_there(join_path(*real, first))) {
-        return fail(ErrorCode::kForbidden, fmt::format("{} is a link that leads nowhere", quoted_path(given)));
+        return fail(ErrorCode::kForbidden, fmt::format("{} is a dangling link", quoted_path(given)));
       }
       return *real == "/" ? behind : *real + behind;
     }
     if (errno != ENOENT) {
       const ErrorCode code = errno == ENOTDIR ? ErrorCode::kInvalid : ErrorCode::kForbidden;
-      return fail(code, fmt::format("{} cannot be reached: {}", quoted_path(given), std::strerror(errno)));
+      return fail(code, fmt::format("{} is not accessible: {}", quoted_path(given), std::strerror(errno)));
     }
     const std::string name = base_name(utf8_prefix);
-    // Where `..` leads behind a folder that is not there, nobody knows.
+    // `..` after a folder that does not exist cannot be resolved.
     if (name == "..") return fail(ErrorCode::kNotFound, fmt::format("{} does not exist", quoted_path(given)));
     if (!name.empty() && name != ".") behind = "/" + name + behind;
     const std::string parent = parent_path(utf8_prefix);
@@ -104,14 +105,14 @@ bool Fence::is_among_only(std::string_view rest) const {
 
 Result<FencedPath> Fence::locate(std::string_view given, bool must_exist) const {
   if (given.empty()) return fail(ErrorCode::kInvalid, "the path is empty");
-  if (given.find('\0') != std::string_view::npos) return fail(ErrorCode::kInvalid, "the path holds a NUL character");
+  if (given.find('\0') != std::string_view::npos) return fail(ErrorCode::kInvalid, "the path contains a NUL character");
   if (given.size() >= PATH_MAX) return fail(ErrorCode::kInvalid, "the path is too long");
   const std::string whole = given.starts_with('/') ? std::string(given) : places_.root + "/" + std::string(given);
   const auto of_git = [&] {
     return fail(ErrorCode::kForbidden, fmt::format("{} belongs to git", quoted_path(given)),
-                "`git log`, `git diff` and `git status` tell what is in it; Signalbox does what changes it");
+                "Read it with `git log`, `git diff` and `git status`; only Signalbox changes it");
   };
-  // AttachedBy its letters too: in a linked work tree `.git` is a file, and what would lie path_below it is nowhere.
+  // Also by its spelling: in a linked work tree `.git` is a file, and a path below it does not resolve.
   if (const std::string normal = lexically_normal(whole); is_within(normal, places_.root)) {
     if (names_git(path_below(normal, places_.root))) return of_git();
   }
@@ -119,7 +120,7 @@ Result<FencedPath> Fence::locate(std::string_view given, bool must_exist) const 
   if (!path) return std::unexpected(std::move(path).error());
   const std::string* place = given_place_of(*path);
   if (!place) {
-    return fail(ErrorCode::kForbidden, fmt::format("{} is outside of what you may touch", quoted_path(given)),
+    return fail(ErrorCode::kForbidden, fmt::format("{} is outside the allowed folders", quoted_path(given)),
                 fmt::format("The work tree is {}", places_.root));
   }
   FencedPath fenced{*place, path_below(*path, *place)};
@@ -135,7 +136,7 @@ Result<FencedPath> Fence::for_reading(std::string_view given) const {
   struct stat status;
   const bool is_directory = ::lstat(fenced.path().c_str(), &status) == 0 && S_ISDIR(status.st_mode);
   if (!shows(fenced.path(), is_directory)) {
-    return fail(ErrorCode::kForbidden, fmt::format("{} is not among what your role may read", quoted_path(given)));
+    return fail(ErrorCode::kForbidden, fmt::format("{} may not be read by your role", quoted_path(given)));
   }
   return fenced;
 }
@@ -145,7 +146,7 @@ Result<FencedPath> Fence::for_writing(std::string_view given) const {
   if (!places_.is_writable || places_.only || fenced.base != places_.root || fenced.rest.empty()) {
     return fail(ErrorCode::kForbidden, fmt::format("{} may not be written", quoted_path(given)),
                 places_.is_writable && !places_.only ? fmt::format("The work tree is {}", places_.root)
-                                                     : "Your role only reads");
+                                                     : "Your role is read-only");
   }
   return fenced;
 }
@@ -156,7 +157,7 @@ bool Fence::shows(const std::string& path, bool is_directory) const {
   const std::string rest = path_below(path, *place);
   if (names_git(rest)) return false;
   if (*place != places_.root || is_among_only(rest)) return true;
-  // A folder is gone into as long as it is not taken out: what is allowed may lie deeper.
+  // A folder is entered unless it is excluded: allowed files may be deeper.
   return is_directory && std::ranges::none_of(*places_.only, [&](const std::string& glob) {
            return glob.starts_with('!') && glob_covers(std::string_view(glob).substr(1), rest, GlobCase::kIgnored);
          });

@@ -1,10 +1,10 @@
-// Where an agent may read and write. Links are resolved first, also of what does not exist yet; then the longest of
-// the places that cover the path decides: one that is given, or one that is hidden. `.git` is outside in any case.
+// Decides which paths an agent may read and write. Links are resolved first, also for paths that do not exist yet; then
+// the longest covering path (allowed or hidden) decides. `.git` is always outside.
 //
-// Says yes to what was there when it looked. What is opened afterwards is opened so that a link put there meanwhile is
-// not followed: guarded_files.hpp.
+// The verdict holds for the moment of the check. guarded_files.hpp opens files so that a link put there since then is
+// not followed.
 //
-// Immutable; may be used from several threads.
+// Immutable; thread-safe.
 #pragma once
 
 #include <optional>
@@ -17,8 +17,8 @@
 namespace sb::agent {
 
 struct FencedPath {
-  std::string base;  // the given place it lies in: absolute, without links
-  std::string rest;  // below it, without links, `.` and `..`; empty: the place itself
+  std::string base;  // the allowed folder that contains it: absolute, without links
+  std::string rest;  // path below base, without links, `.` and `..`; empty: base itself
   std::string path() const { return rest.empty() ? base : base + "/" + rest; }
 };
 
@@ -26,9 +26,9 @@ class Fence {
  public:
   struct Places {
     std::string root;                                   // absolute, without links
-    std::vector<std::string> readable = {};             // besides
-    bool is_writable = true;                            // the root
-    std::optional<std::vector<std::string>> only = {};  // globs under root; `!` before one takes it out again
+    std::vector<std::string> readable = {};             // in addition
+    bool is_writable = true;                            // applies to root
+    std::optional<std::vector<std::string>> only = {};  // globs under root; `!` in front excludes
     std::vector<std::string> hidden = {};
   };
   explicit Fence(Places places);
@@ -36,11 +36,11 @@ class Fence {
   const std::string& root() const { return places_.root; }
   bool is_restricted() const { return places_.only.has_value(); }
 
-  // As given by an agent: absolute, or relative to the root. kForbidden: outside; kInvalid: no path; kNotFound (of
-  // reading): it is not there.
+  // `given`: absolute, or relative to the root. kForbidden: outside; kInvalid: not a path; kNotFound (when reading):
+  // does not exist.
   Result<FencedPath> for_reading(std::string_view given) const;
   Result<FencedPath> for_writing(std::string_view given) const;
-  // Of a path without links, met on a walk. Folders that may hold something are let in.
+  // For a path without links, found by a walk. Folders that may contain allowed files are entered.
   bool shows(const std::string& path, bool is_directory) const;
 
  private:

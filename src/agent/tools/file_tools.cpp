@@ -1,4 +1,4 @@
-// Read, Write and Edit.
+// The Read, Write and Edit tools.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -40,7 +40,7 @@ std::string numbered(std::string_view lines, std::size_t first) {
   return text;
 }
 
-// From line `first` on, at most `count` lines.
+// At most `count` lines, starting with line `first`.
 std::string_view lines_of(std::string_view bytes, std::size_t first, std::size_t count) {
   for (std::size_t i = 1; i < first && !bytes.empty(); ++i) {
     bytes.remove_prefix(std::min(bytes.find('\n'), bytes.size() - 1) + 1);
@@ -77,13 +77,13 @@ class Read final : public Tool {
     const bool is_part = call.input.find("offset") || call.input.find("limit");
     if (!is_part && file->bytes.size() > limits::kReadBytes) {
       return tool_error(
-          fmt::format("{} has {} bytes in {} lines, more than the {} that are shown at once. Read parts of it "
+          fmt::format("{} has {} bytes in {} lines, more than the limit of {}. Read parts of it "
                       "with offset and limit, or search it with Grep.",
                       name, file->bytes.size(), lines, limits::kReadBytes));
     }
     const auto first = static_cast<std::size_t>(number_of(call, "offset", 1));
     const auto count = static_cast<std::size_t>(number_of(call, "limit", std::int64_t{1} << 40));
-    // Cleaned as a whole: a part of a key does not look like one.
+    // Redact the whole file before cutting: a part of a key does not match the key's pattern.
     const std::string cleaned = parts_->text(file->bytes);
     std::string_view part = lines_of(cleaned, first, count);
     const bool is_cut = part.size() > limits::kReadBytes;
@@ -92,7 +92,7 @@ class Read final : public Tool {
     if (file->bytes.empty()) text = "(The file is empty.)\n";
     if (!file->bytes.empty() && part.empty()) text = fmt::format("(The file has only {} lines.)\n", lines);
     if (is_cut) text += fmt::format("[cut at {} bytes; ask for fewer lines]\n", limits::kReadBytes);
-    if (!is_utf8(file->bytes)) text += "[not UTF-8: what is none is shown as \xEF\xBF\xBD]\n";
+    if (!is_utf8(file->bytes)) text += "[not UTF-8: invalid bytes are shown as \xEF\xBF\xBD]\n";
     return tool_success(std::move(text), record(*parts_, at->path(), file->bytes));
   }
 
@@ -101,8 +101,8 @@ class Read final : public Tool {
   ToolDeclaration declaration_ = {
       .name = "Read",
       .description =
-          "Shows a text file of the work tree with line numbers. Files over 256 KiB are read in parts: offset "
-          "is the first line (from 1), limit how many.",
+          "Shows a text file of the work tree with line numbers. Read files over 256 KiB in parts: offset "
+          "is the first line (from 1), limit the number of lines.",
       .input_schema = schema_of(R"({"type": "object", "additionalProperties": false, "required": ["file_path"],
         "properties": {
           "file_path": {"type": "string", "minLength": 1, "description": "absolute, or relative to the work tree"},
@@ -110,7 +110,8 @@ class Read final : public Tool {
           "limit": {"type": "integer", "minimum": 1, "maximum": 1000000000}}})")};
 };
 
-// The file to be written, as it is now: nothing when it is not there. A text for the agent when it may not be written.
+// The current content of the file to be written; nothing when it does not exist. An error for the agent when it may not
+// be written.
 struct Before {
   std::optional<std::string> bytes;
   std::optional<ToolResult> no;
@@ -130,11 +131,11 @@ Before look_before_writing(const WorkToolParts& parts, const FencedPath& at, con
   return {std::move(file->bytes), {}};
 }
 
-// What was shown with a secret taken out must not be written back that way.
+// A redacted text must not be written back in place of the secret.
 std::optional<ToolResult> would_lose_secret(const std::string& content, const std::string& before) {
   if (content.find(kRedactedMark) == std::string::npos || before.find(kRedactedMark) != std::string::npos) return {};
   return tool_error(
-      fmt::format("The text holds \"{}…]\", which stands for a secret that is not shown to you; writing it "
+      fmt::format("The text contains \"{}…]\", which stands for a secret that is not shown to you; writing it "
                   "would destroy the secret. Change the parts around it with Edit.",
                   kRedactedMark));
 }
@@ -156,7 +157,7 @@ class Write final : public Tool {
     if (auto written = write_guarded(*at, content); !written) return from_error(written.error());
     const std::string name = parts_->relative(at->path());
     return tool_success(
-        fmt::format("{} {} ({} lines).", before.bytes ? "Replaced" : "Made", name, count_lines(content)),
+        fmt::format("{} {} ({} lines).", before.bytes ? "Replaced" : "Created", name, count_lines(content)),
         record(*parts_, at->path(), content));
   }
 
@@ -165,8 +166,8 @@ class Write final : public Tool {
   ToolDeclaration declaration_ = {
       .name = "Write",
       .description =
-          "Writes a whole file of the work tree; folders on the way are made. An existing file must have "
-          "been read before and be unchanged since. To change a part, use Edit.",
+          "Writes a whole file of the work tree and creates missing folders. An existing file must have "
+          "been read first and must not have changed since. To change a part, use Edit.",
       .input_schema = schema_of(R"({"type": "object", "additionalProperties": false,
         "required": ["file_path", "content"], "properties": {
           "file_path": {"type": "string", "minLength": 1, "description": "absolute, or relative to the work tree"},
@@ -187,7 +188,7 @@ class Edit final : public Tool {
     const Before before = look_before_writing(*parts_, *at, given);
     if (before.no) return *before.no;
     const std::string name = parts_->relative(at->path());
-    if (!before.bytes) return tool_error(fmt::format("{} does not exist. Make it with Write.", name));
+    if (!before.bytes) return tool_error(fmt::format("{} does not exist. Create it with Write.", name));
     const std::string with = text_of(call, "new_string");
     if (auto no = would_lose_secret(with, *before.bytes)) return *no;
     const auto edited = edit_text(*before.bytes, text_of(call, "old_string"), with, flag_of(call, "replace_all"));
@@ -206,7 +207,7 @@ class Edit final : public Tool {
       .name = "Edit",
       .description =
           "Replaces text in a file of the work tree that you have read and that is unchanged since. "
-          "old_string must be found exactly once, unless replace_all is true; leave the line numbers out.",
+          "old_string must occur exactly once, unless replace_all is true; do not include line numbers.",
       .input_schema = schema_of(R"({"type": "object", "additionalProperties": false,
         "required": ["file_path", "old_string", "new_string"], "properties": {
           "file_path": {"type": "string", "minLength": 1, "description": "absolute, or relative to the work tree"},

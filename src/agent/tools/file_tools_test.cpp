@@ -38,10 +38,10 @@ TEST(Read, LargeFilesAreReadInParts) {
   EXPECT_EQ(room.call("Read", R"({"file_path": "past", "offset": 16385})").text, " 16385\tx\n");
 }
 
-TEST(Read, NeverWaitsAndNeverShowsWhatIsNoText) {
+TEST(Read, NeverBlocksAndNeverShowsBinaryData) {
   WorkTreeFixture room;
   ASSERT_EQ(::mkfifo((room.root + "/pipe").c_str(), 0600), 0);
-  EXPECT_THAT(room.call("Read", R"({"file_path": "pipe"})").text, HasSubstr("no ordinary file"));
+  EXPECT_THAT(room.call("Read", R"({"file_path": "pipe"})").text, HasSubstr("not a regular file"));
   room.write("work/binary", std::string_view("a\0b", 3));
   EXPECT_THAT(room.call("Read", R"({"file_path": "binary"})").text, HasSubstr("binary file of 3 bytes"));
   room.write("work/latin", "caf\xe9\n");
@@ -52,7 +52,7 @@ TEST(Read, NeverWaitsAndNeverShowsWhatIsNoText) {
   EXPECT_TRUE(room.call("Read", ("{\"file_path\": \"" + std::string(5'000, 'x') + "\"}").c_str()).is_error);
 }
 
-TEST(Read, TakesSecretsOutAndKeepsTheLines) {
+TEST(Read, RedactsSecretsAndKeepsTheLineNumbers) {
   WorkTreeFixture room;
   WorkTreeAccess place = room.place();
   place.secrets = {"the-known-value"};
@@ -64,10 +64,10 @@ TEST(Read, TakesSecretsOutAndKeepsTheLines) {
   const std::string text = room.call(tools, "Read", R"({"file_path": "env"})").text;
   EXPECT_THAT(text, HasSubstr("     1\tA=[redacted: secret]\n"));
   EXPECT_THAT(text, HasSubstr("     6\tlast\n"));
-  // A part that begins inside the key does not show it either.
+  // A range that begins inside the key does not show it either.
   EXPECT_THAT(room.call(tools, "Read", R"({"file_path": "env", "offset": 3})").text, Not(HasSubstr("AAAABBBB")));
   EXPECT_THAT(room.call(tools, "Grep", R"({"pattern": "CCCC", "output_mode": "content"})").text, HasSubstr("No match"));
-  // And what stands for it cannot be written back.
+  // The placeholder cannot be written back.
   const ToolResult lost = room.call(tools, "Write", R"({"file_path": "env", "content": "A=[redacted: secret]\n"})");
   EXPECT_THAT(lost.text, HasSubstr("destroy the secret"));
   EXPECT_THAT(room.read("work/env"), HasSubstr("the-known-value"));
@@ -78,20 +78,20 @@ TEST(Write, ExistingFilesOnlyAfterReadingAndUnchanged) {
   room.write("work/a.txt", "old\n");
   EXPECT_THAT(room.call("Write", R"({"file_path": "a.txt", "content": "x"})").text, HasSubstr("not read it"));
   room.call("Read", R"({"file_path": "a.txt"})");
-  room.write("work/a.txt", "new by somebody\n");
+  room.write("work/a.txt", "changed by another process\n");
   EXPECT_THAT(room.call("Write", R"({"file_path": "a.txt", "content": "x"})").text, HasSubstr("changed since"));
-  EXPECT_EQ(room.read("work/a.txt"), "new by somebody\n");
+  EXPECT_EQ(room.read("work/a.txt"), "changed by another process\n");
   room.call("Read", R"({"file_path": "a.txt"})");
   ::chmod((room.root + "/a.txt").c_str(), 0755);
   EXPECT_EQ(room.call("Write", R"({"file_path": "a.txt", "content": "x\ny\n"})").text, "Replaced a.txt (2 lines).");
   struct stat status;
   ::stat((room.root + "/a.txt").c_str(), &status);
   EXPECT_EQ(status.st_mode & 0777, 0755u);
-  // Once written it is known.
+  // A file that the agent wrote counts as read.
   EXPECT_FALSE(room.call("Write", R"({"file_path": "a.txt", "content": "z"})").is_error);
   EXPECT_FALSE(room.call("Write", R"({"file_path": "new/deep/b.txt", "content": ""})").is_error);
   EXPECT_TRUE(room.has("work/new/deep/b.txt"));
-  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(room.root), {}), 2);  // nothing left beside
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(room.root), {}), 2);  // no temporary file left
 }
 
 TEST(Write, AHardLinkElsewhereKeepsItsContent) {
@@ -102,7 +102,7 @@ TEST(Write, AHardLinkElsewhereKeepsItsContent) {
   EXPECT_EQ(room.read("elsewhere/secret.txt"), "the-secret");
 }
 
-TEST(Write, OverPipesFoldersAndThroughFilesFails) {
+TEST(Write, FailsOnPipesFoldersAndPathsThroughFiles) {
   WorkTreeFixture room;
   ASSERT_EQ(::mkfifo((room.root + "/pipe").c_str(), 0600), 0);
   room.write("work/file", "x");
@@ -121,7 +121,7 @@ TEST(Edit, ReplacesOneOrAll) {
   room.call("Read", R"({"file_path": "a.txt"})");
   EXPECT_THAT(room.call("Edit", twice).text, HasSubstr("2 times, at lines 2, 3"));
   EXPECT_THAT(room.call("Edit", R"({"file_path": "a.txt", "old_string": "three", "new_string": "3"})").text,
-              HasSubstr("not in it"));
+              HasSubstr("not found"));
   EXPECT_FALSE(
       room.call("Edit", R"({"file_path": "a.txt", "old_string": "two", "new_string": "2", "replace_all": true})")
           .is_error);
@@ -129,10 +129,10 @@ TEST(Edit, ReplacesOneOrAll) {
             "Changed a.txt at line 1.");
   EXPECT_EQ(room.read("work/a.txt"), "1\n2\n2\n");
   EXPECT_THAT(room.call("Edit", R"({"file_path": "none", "old_string": "a", "new_string": "b"})").text,
-              HasSubstr("Make it with Write"));
+              HasSubstr("Create it with Write"));
 }
 
-TEST(EditText, TakesCurlyQuotesAndLineBreaksAsTheFileHasThem) {
+TEST(EditText, MatchesCurlyQuotesAndLineEndingsOfTheFile) {
   EXPECT_EQ(edit_text("say “hello” it’s", "\"hello\" it's", "bye", false)->text, "say bye");
   EXPECT_EQ(edit_text("say \"hello\"", "“hello”", "bye", false)->text, "say bye");
   EXPECT_EQ(edit_text("‘a’ ‘a’ b", "'a'", "c", true)->text, "c c b");
@@ -143,8 +143,8 @@ TEST(EditText, TakesCurlyQuotesAndLineBreaksAsTheFileHasThem) {
   EXPECT_EQ(edit_text("aaaa", "aa", "a", true)->text, "aa");
 }
 
-// `…/work` as the agent may name it, and a way out of it.
-TEST(Fence, HoldsAgainstEveryWayOut) {
+// `…/work` as the agent may spell it, and a path out of it.
+TEST(Fence, StopsEveryWayOut) {
   WorkTreeFixture room;
   room.with_git();
   room.write("work-sibling/x", "the-secret");
@@ -194,7 +194,7 @@ TEST(Fence, HoldsAgainstEveryWayOut) {
   EXPECT_THAT(room.read("work/.git"), HasSubstr("gitdir:"));
 }
 
-TEST(Fence, ALinkInsideLeadsToItsFile) {
+TEST(Fence, FollowsALinkThatStaysInside) {
   WorkTreeFixture room;
   room.write("work/real.txt", "text\n");
   std::filesystem::create_symlink("real.txt", room.root + "/link.txt");
@@ -204,14 +204,14 @@ TEST(Fence, ALinkInsideLeadsToItsFile) {
   EXPECT_EQ(room.read("work/real.txt"), "other");
 }
 
-TEST(Fence, ReadableFoldersAreReadAndNotWritten) {
+TEST(Fence, ReadableFoldersAreReadOnly) {
   WorkTreeFixture room;
   WorkTreeAccess place = room.place();
   place.readable = {room.directory + "/elsewhere", room.directory + "/home"};
   Tools tools = make_work_tools(place);
   EXPECT_THAT(room.call(tools, "Read", R"({"file_path": "../elsewhere/secret.txt"})").text, HasSubstr("the-secret"));
   EXPECT_NE(room.call(tools, "Write", R"({"file_path": "../elsewhere/b", "content": ""})").refused, "");
-  EXPECT_NE(room.call(tools, "Read", R"({"file_path": "../home/.ssh/id"})").refused, "") << "hidden lies deeper";
+  EXPECT_NE(room.call(tools, "Read", R"({"file_path": "../home/.ssh/id"})").refused, "") << "the hidden path is deeper";
 }
 
 TEST(Fence, ARestrictedRoleReadsOnlyItsPaths) {
@@ -235,7 +235,7 @@ TEST(Fence, ARestrictedRoleReadsOnlyItsPaths) {
   EXPECT_NE(room.call(tools, "Grep", R"({"pattern": "needle", "path": "plan.md"})").refused, "");
 }
 
-TEST(Interlock, HoldsForWriteAndEdit) {
+TEST(Interlock, AppliesToWriteAndEdit) {
   WorkTreeFixture room;
   room.write("work/src/a.txt", "a");
   room.write("work/docs/b.txt", "b");

@@ -49,7 +49,7 @@ std::unexpected<Error> refused(int error, std::string_view action, const std::st
     case ELOOP:
       return fail(ErrorCode::kForbidden, fmt::format("{} has become a link", name));
     case ENOTDIR:
-      return fail(ErrorCode::kInvalid, fmt::format("a part of {} is no folder", name));
+      return fail(ErrorCode::kInvalid, fmt::format("a parent of {} is not a folder", name));
     case EISDIR:
       return fail(ErrorCode::kInvalid, fmt::format("{} is a folder", name));
     default:
@@ -57,7 +57,7 @@ std::unexpected<Error> refused(int error, std::string_view action, const std::st
   }
 }
 
-// The folder the path's last name is in. O_NOFOLLOW with O_DIRECTORY gives ENOTDIR for a link.
+// Opens the folder that contains the path's last name. O_NOFOLLOW with O_DIRECTORY gives ENOTDIR for a link.
 Result<UniqueFd> open_parent(const FencedPath& at, bool makes) {
   UniqueFd folder(::open(at.base.c_str(), O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
   if (!folder) return refused(errno, "open", at.base);
@@ -66,7 +66,7 @@ Result<UniqueFd> open_parent(const FencedPath& at, bool makes) {
     const std::string name(rest.substr(0, slash));
     rest.remove_prefix(slash + 1);
     if (makes && ::mkdirat(folder.get(), name.c_str(), 0755) != 0 && errno != EEXIST) {
-      return refused(errno, "make a folder for", at.path());
+      return refused(errno, "create a folder for", at.path());
     }
     UniqueFd next(::openat(folder.get(), name.c_str(), O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
     if (!next) return refused(errno, "open", at.path());
@@ -159,14 +159,14 @@ class Walk {
 Result<FileContent> read_guarded(const FencedPath& at, std::size_t max_bytes) {
   if (at.rest.empty()) return refused(EISDIR, "read", at.base);
   const UniqueFd folder = SB_TRY(open_parent(at, false));
-  // Not waiting: a pipe without a writer would hold us for ever.
+  // Non-blocking: a pipe without a writer would block forever.
   const UniqueFd fd(::openat(folder.get(), base_name(at.rest).c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
   if (!fd) return refused(errno, "read", at.path());
   struct stat status;
   if (::fstat(fd.get(), &status) != 0) return refused(errno, "read", at.path());
   if (S_ISDIR(status.st_mode)) return refused(EISDIR, "read", at.path());
   if (!S_ISREG(status.st_mode)) {
-    return fail(ErrorCode::kInvalid, fmt::format("{} is no ordinary file", quote_json(at.path())));
+    return fail(ErrorCode::kInvalid, fmt::format("{} is not a regular file", quote_json(at.path())));
   }
   if (static_cast<std::uint64_t>(status.st_size) > max_bytes) {
     return fail(ErrorCode::kLimit, fmt::format("{} has {} bytes", quote_json(at.path()), status.st_size));
@@ -188,11 +188,11 @@ Status write_guarded(const FencedPath& at, std::string_view bytes) {
     if (S_ISLNK(status.st_mode)) return refused(ELOOP, "write", at.path());
     if (S_ISDIR(status.st_mode)) return refused(EISDIR, "write", at.path());
     if (!S_ISREG(status.st_mode)) {
-      return fail(ErrorCode::kInvalid, fmt::format("{} is no ordinary file", quote_json(at.path())));
+      return fail(ErrorCode::kInvalid, fmt::format("{} is not a regular file", quote_json(at.path())));
     }
     mode = status.st_mode & 0777u;
   }
-  // Always the same name for the same file: what a killed process left is taken away by the next one.
+  // The temporary name is fixed per file, so that the next write replaces what a killed process left.
   const std::string beside = std::string(kBeside) + sha256_hex(name).substr(0, kBesideDigits);
   ::unlinkat(folder.get(), beside.c_str(), 0);
   const int flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;

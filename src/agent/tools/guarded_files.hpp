@@ -1,7 +1,7 @@
-// Reading, writing and walking below a place without ever following a link: every part of the path is opened from the
-// one before, so that nothing can be put in its way between the fence's look and the opening.
+// Reads, writes and walks below a folder without following links: every path component is opened relative to the one
+// before, so that nothing can be swapped in between the fence's check and the open.
 //
-// Only ordinary files are read: pipes and devices are told apart without being waited for. Thread-safe.
+// Only regular files are read; pipes and devices are detected without blocking. Thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -19,13 +19,14 @@ struct FileContent {
   unsigned mode = 0644;
 };
 
-// kNotFound; kInvalid: a folder, a pipe, a device; kLimit with the size in the message; kForbidden: a link on the way.
+// kNotFound; kInvalid: a folder, pipe or device; kLimit: too large, with the size in the message; kForbidden: a link on
+// the path.
 Result<FileContent> read_guarded(const FencedPath& at, std::size_t max_bytes);
 
-// All or nothing: written beside, then renamed over it, so that a hard link to it elsewhere keeps its content. Folders
-// on the way are made. An existing file keeps its mode.
+// Atomic: writes a temporary file and renames it, so that a hard link elsewhere keeps its content. Creates missing
+// folders. An existing file keeps its mode.
 Status write_guarded(const FencedPath& at, std::string_view bytes);
-// Whether a file of this name is what a killed write_guarded() left.
+// Whether this is the name of a temporary file that a killed write_guarded() left.
 bool is_interrupted_write(std::string_view name);
 
 struct WalkedFile {
@@ -34,10 +35,10 @@ struct WalkedFile {
   std::uint64_t size = 0;
 };
 struct WalkResult {
-  bool is_whole = true;  // false: too many entries, or should_continue said so
+  bool is_whole = true;  // false: too many entries, or stopped by should_continue
 };
-// Every ordinary file below, folders in order of their names; links are passed over, and so are folders named in
-// `skipped` and what `shows` refuses.
+// Every regular file below, folders in order of their names. Links, folders named in `skipped` and paths that `shows`
+// rejects are skipped.
 WalkResult walk_guarded(const FencedPath& at, const Fence& fence, const std::vector<std::string>& skipped,
                         const std::function<bool()>& should_continue, const std::function<void(WalkedFile)>& on_file);
 

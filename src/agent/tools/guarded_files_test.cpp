@@ -1,4 +1,4 @@
-// What is opened is opened without following a link, whatever the fence saw a moment before.
+// Files are opened without following a link, whatever the fence saw before.
 #include "agent/tools/guarded_files.hpp"
 
 #include "agent/limits.hpp"
@@ -7,7 +7,7 @@
 namespace sb::agent {
 namespace {
 
-TEST(GuardedFiles, FollowNoLinkThatWasPutThereMeanwhile) {
+TEST(GuardedFiles, DoNotFollowALinkPutThereAfterTheCheck) {
   WorkTreeFixture room;
   std::filesystem::create_symlink(room.directory + "/elsewhere/secret.txt", room.root + "/file");
   std::filesystem::create_directory_symlink(room.directory + "/elsewhere", room.root + "/folder");
@@ -26,7 +26,7 @@ TEST(GuardedFiles, FollowNoLinkThatWasPutThereMeanwhile) {
   EXPECT_EQ(found, 0);
 }
 
-TEST(GuardedFiles, WhatAKilledWriterLeftIsTakenAway) {
+TEST(GuardedFiles, RemoveWhatAKilledWriterLeft) {
   WorkTreeFixture room;
   ASSERT_TRUE(write_guarded({room.root, "a.txt"}, "one"));
   std::filesystem::create_symlink(room.directory + "/elsewhere/secret.txt", room.root + "/trap");
@@ -35,7 +35,7 @@ TEST(GuardedFiles, WhatAKilledWriterLeftIsTakenAway) {
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(room.root), {}), 2);
 }
 
-TEST(GuardedFiles, WalksEndAtTheirDepth) {
+TEST(GuardedFiles, StopWalksAtTheDepthLimit) {
   WorkTreeFixture room;
   std::string path = room.root;
   for (int i = 0; i <= limits::kWalkDepth + 1; ++i) path += "/d";

@@ -1,4 +1,4 @@
-// Glob and Grep.
+// The Glob and Grep tools.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -21,7 +21,7 @@ const std::vector<std::string>& skipped_folders() {
   return names;
 }
 
-// Sign of life and the question whether to go on, not at every file.
+// Reports progress and checks for cancellation, but not at every file.
 std::function<bool()> keep_searching(const ToolRun& run) {
   return [&run, count = 0]() mutable {
     if (++count % 256 != 0) return true;
@@ -30,7 +30,7 @@ std::function<bool()> keep_searching(const ToolRun& run) {
   };
 }
 
-// Relative to where the search began. A glob without a slash is meant for names at any depth.
+// Relative to where the search began. A glob without a slash matches names at any depth.
 bool is_wanted(const std::string& glob, const std::string& relative) {
   if (glob.empty()) return true;
   if (glob.find('/') == std::string::npos) return glob_covers(glob, base_name(relative));
@@ -72,7 +72,7 @@ class Glob final : public Tool {
     if (found.size() > limits::kGlobResults) {
       text += fmt::format("[{} files match; these are the {} changed last]\n", found.size(), limits::kGlobResults);
     }
-    if (!end.is_whole) text += "[not everything was looked at: too many files. Give a path]\n";
+    if (!end.is_whole) text += "[search incomplete: too many files. Give a path]\n";
     return tool_success(parts_->redactor.clean(text));
   }
 
@@ -81,11 +81,11 @@ class Glob final : public Tool {
   ToolDeclaration declaration_ = {
       .name = "Glob",
       .description =
-          "Finds files by name (`**/*.cpp`, `src/**`), those changed last first, at most 100. Folders named "
-          ".git, node_modules, dist and build are passed over.",
+          "Finds files by name (`**/*.cpp`, `src/**`), last modified first, at most 100. Skips folders named "
+          ".git, node_modules, dist and build.",
       .input_schema = schema_of(R"({"type": "object", "additionalProperties": false, "required": ["pattern"],
         "properties": {"pattern": {"type": "string", "minLength": 1},
-                       "path": {"type": "string", "description": "a folder; the work tree where absent"}}})")};
+                       "path": {"type": "string", "description": "a folder; default: the work tree"}}})")};
 };
 
 std::vector<std::string_view> lines_in(std::string_view text) {
@@ -102,7 +102,7 @@ std::vector<std::string_view> lines_in(std::string_view text) {
 
 enum class Output { kContent, kFiles, kCount };
 
-// What a search has found so far, up to its limit.
+// The results of a search so far, up to its limit.
 class GrepMatches {
  public:
   GrepMatches(Output output, std::size_t limit, std::size_t context)
@@ -175,8 +175,8 @@ class Grep final : public Tool {
     std::string text = std::move(findings).text();
     if (!search.too_large.empty())
       text += fmt::format("[too large to search: {}]\n", fmt::join(search.too_large, ", "));
-    if (search.gave_up) text += "[the pattern needs too much work on some lines; they were passed over]\n";
-    if (!end.is_whole) text += "[not everything was looked at: too many files. Give a path or a glob]\n";
+    if (search.gave_up) text += "[the pattern is too expensive for some lines; they were skipped]\n";
+    if (!end.is_whole) text += "[search incomplete: too many files. Give a path or a glob]\n";
     return tool_success(elide_middle(parts_->redactor.clean(text), limits::kToolResultBytes));
   }
 
@@ -191,7 +191,7 @@ class Grep final : public Tool {
 
   WalkResult walk_files(const FencedPath& at, Search& search, const std::function<bool()>& should_continue) const {
     const std::size_t base = at.base.size() + (at.base == "/" ? 0 : 1);
-    // A file was named instead of a folder: the walk finds nothing below it.
+    // The path is a file, not a folder: the walk finds nothing below it.
     const auto file = read_guarded(at, limits::kGrepFileBytes);
     if (file) look(file->bytes, at.path(), search);
     if (!file && file.error().code == ErrorCode::kLimit) search.too_large.push_back(parts_->relative(at.path()));
@@ -211,7 +211,7 @@ class Grep final : public Tool {
     if (std::string_view(bytes).substr(0, 8'192).find('\0') != std::string_view::npos) return;
     std::string text = as_utf8(bytes);
     if (hits_in(lines_in(text), search).empty()) return;
-    // Cleaned as a whole, and searched again: what is not shown cannot be guessed by searching for it either.
+    // Redact the whole file, then search: a secret must not be found by searching for it either.
     text = parts_->redactor.clean(text);
     const std::vector<std::string_view> lines = lines_in(text);
     search.findings.add(parts_->relative(path), lines, hits_in(lines, search));
@@ -236,12 +236,12 @@ class Grep final : public Tool {
       .input_schema = schema_of(R"({"type": "object", "additionalProperties": false, "required": ["pattern"],
         "properties": {
           "pattern": {"type": "string", "minLength": 1},
-          "path": {"type": "string", "description": "a file or folder; the work tree where absent"},
+          "path": {"type": "string", "description": "a file or folder; default: the work tree"},
           "glob": {"type": "string", "description": "only files whose name or path matches"},
           "output_mode": {"enum": ["content", "files_with_matches", "count"]},
           "head_limit": {"type": "integer", "minimum": 1, "maximum": 250},
-          "context": {"type": "integer", "minimum": 0, "maximum": 20, "description": "lines around, of content"},
-          "-i": {"type": "boolean", "description": "without regard to case"}}})")};
+          "context": {"type": "integer", "minimum": 0, "maximum": 20, "description": "lines around a match"},
+          "-i": {"type": "boolean", "description": "ignore case"}}})")};
 };
 
 }  // namespace

@@ -22,14 +22,14 @@ struct Described {
 
 constexpr std::array<Described, 5> kTools{{
     {"complete_step",
-     "Delivers the open step. The answer is the next step, or what is still missing, or that the workflow is complete.",
+     "Submits the open step. Returns the next step, or what is still missing, or that the workflow is complete.",
      R"({"type": "object", "additionalProperties": false, "required": ["notes"], "properties": {
-      "notes": {"type": "string", "description": "What you found, did and decided, for readers who know nothing else"},
+      "notes": {"type": "string", "description": "What you found, did and decided, for a reader without other context"},
       "artifacts": {"type": "array", "items": {"type": "object"},
-                    "description": "What the step's contracts ask for; each with its kind"},
+                    "description": "The artifacts that the step's contracts require, each with its kind"},
       "context": {"type": "object", "description": "Context keys to set; null removes one"}}})"},
     {"report_issue",
-     "Puts on record that something is broken, missing or unexpected. It changes nothing else; the work goes on.",
+     "Records that something is broken, missing or unexpected. It has no other effect; the work continues.",
      R"({"type": "object", "additionalProperties": false, "required": ["kind", "severity", "summary"], "properties": {
       "kind": {"enum": ["tool_failure", "blocked", "unexpected_behavior", "needs_human", "self_correction"]},
       "severity": {"enum": ["info", "warn", "error", "fatal"]},
@@ -37,8 +37,8 @@ constexpr std::array<Described, 5> kTools{{
       "context": {"type": "string"}, "toolName": {"type": "string"}, "command": {"type": "string"},
       "suggestedFix": {"type": "string"}}})"},
     {"spawn_agent",
-     "Starts agents of their own on workflows, below this session, and waits for them. They know only what you give "
-     "them in goal and context. One agent, or up to ten in `agents`, which work at the same time.",
+     "Starts child agents on workflows of their own and waits for them. They know only what you pass "
+     "in goal and context. Give one agent, or up to ten in `agents`, which run in parallel.",
      R"({"type": "object", "additionalProperties": false, "properties": {
       "workflowId": {"type": "string", "minLength": 1}, "goal": {"type": "string", "minLength": 1},
       "context": {"type": "object"}, "modelTier": {"enum": ["lightweight", "mid", "heavy"]},
@@ -48,21 +48,20 @@ constexpr std::array<Described, 5> kTools{{
           "workflowId": {"type": "string", "minLength": 1}, "goal": {"type": "string", "minLength": 1},
           "context": {"type": "object"}, "modelTier": {"enum": ["lightweight", "mid", "heavy"]},
           "allowedTools": {"type": "array", "items": {"type": "string"}}}}}}})"},
-    {"ask",
-     "Puts a question to a person, when only they can know or may decide. The work rests until they have answered.",
+    {"ask", "Asks a person a question that only they can answer or decide. The work pauses until they answer.",
      R"({"type": "object", "additionalProperties": false, "required": ["question"], "properties": {
       "question": {"type": "string", "minLength": 1, "maxLength": 2000},
-      "context": {"type": "string", "maxLength": 8000, "description": "What they must know to answer"},
+      "context": {"type": "string", "maxLength": 8000, "description": "What they need to know to answer"},
       "options": {"type": "array", "minItems": 2, "maxItems": 20,
                   "items": {"type": "string", "minLength": 1, "maxLength": 200},
-                  "description": "To choose one of; without it they answer in their own words"}}})"},
-    {"signal", "Tells whoever coordinates this work something now, before the step is delivered.",
+                  "description": "The options to choose from; without them the answer is free text"}}})"},
+    {"signal", "Sends a message to the coordinator of this work now, before the step is submitted.",
      R"({"type": "object", "additionalProperties": false, "required": ["signalKind", "payload"], "properties": {
       "signalKind": {"enum": ["progress", "finding", "data_needed", "approval_needed", "blocked"]},
       "payload": {"type": "object"}}})"},
 }};
 
-// What an agent cannot be without.
+// The tools that every agent gets.
 bool is_always_there(std::string_view name) {
   return name == "complete_step" || name == "report_issue";
 }
@@ -163,7 +162,7 @@ SessionToolResult SessionTools::complete_step(const ToolCall& call, const std::s
       end.result = fault(std::move(settled.text));
       break;
     case StepOutcome::Kind::kFault:
-      end.result = fault(fmt::format("Nothing was delivered: {}", settled.text));
+      end.result = fault(fmt::format("Nothing was submitted: {}", settled.text));
       break;
   }
   end.result.facts = std::move(facts);
@@ -176,9 +175,9 @@ SessionToolResult SessionTools::report_issue(const ToolCall& call) {
   SessionToolResult end;
   end.entries.push_back({"issue", std::move(payload)});
   const bool is_fatal = call.input.string_at("severity") == "fatal";
-  end.result.text =
-      is_fatal ? "It is on record. If you cannot go on at all, say in complete_step what is missing, or use ask."
-               : "It is on record. Go on.";
+  end.result.text = is_fatal
+                        ? "Recorded. If you cannot continue at all, say in complete_step what is missing, or use ask."
+                        : "Recorded. Continue.";
   return end;
 }
 
@@ -190,14 +189,14 @@ SessionToolResult SessionTools::signal(const ToolCall& call) {
   payload.set("id", id);
   SessionToolResult end;
   end.entries.push_back({"signal", std::move(payload)});
-  end.result.text = fmt::format("Told, as {}. Nobody answers it: go on.", id);
+  end.result.text = fmt::format("Sent, as {}. No answer will come; continue.", id);
   return end;
 }
 
 std::string hint_for_refusal(int refusals, const Value& blockers) {
   if (!blockers.is_array() || blockers.size() == 0 || refusals < 1 || refusals > 2) return {};
-  std::string text = refusals == 1 ? "The step was refused. What it still needs:\n"
-                                   : "The step was refused again. This is what a submission that fits looks like:\n";
+  std::string text = refusals == 1 ? "The step was rejected. Still missing:\n"
+                                   : "The step was rejected again. A valid submission looks like this:\n";
   bool has_example = false;
   for (const Value& blocker : blockers.items()) {
     const std::string subject = blocker.string_at("subject").value_or("");
@@ -211,7 +210,7 @@ std::string hint_for_refusal(int refusals, const Value& blockers) {
     }
   }
   if (refusals == 2 && !has_example) return hint_for_refusal(1, blockers);
-  if (refusals == 2) text += "Take its form, put your own content into it, and send everything in one complete_step.\n";
+  if (refusals == 2) text += "Keep this form, fill in your own content, and send everything in one complete_step.\n";
   return text;
 }
 

@@ -1,8 +1,8 @@
-// The tools that move the session itself: complete_step, spawn_agent, ask, report_issue, signal.
+// The tools that act on the session itself: complete_step, spawn_agent, ask, report_issue, signal.
 //
 // A call is prepared, its start is logged, it runs, its end is logged. After a crash in between, complete_step,
-// spawn_agent and ask are simply run again with what their start has on record: each finds what it did.
-// Threads: one call at a time.
+// spawn_agent and ask run again with the arguments logged at their start: each finds what it already did. Not
+// thread-safe: one call at a time.
 #pragma once
 
 #include <optional>
@@ -15,7 +15,7 @@
 
 namespace sb::agent {
 
-// What a start puts on record, in its own commit.
+// What is logged when a call starts, in its own commit.
 struct ToolStart {
   std::string token = {};                              // complete_step
   std::optional<decision::Declaration> question = {};  // ask: opened in the commit that logs the start
@@ -24,8 +24,8 @@ struct ToolStart {
 struct SessionToolResult {
   ToolResult result = {};
   std::vector<AgentLog::Entry> entries = {};  // logged with the end
-  std::optional<WorkResult> left = {};        // there is no result yet, or there is no more to do
-  bool is_complete = false;                   // the workflow is
+  std::optional<WorkResult> left = {};        // set when there is no result yet or nothing more to do
+  bool is_complete = false;                   // the workflow is complete
 };
 
 class SessionTools {
@@ -35,12 +35,12 @@ class SessionTools {
   const std::vector<ToolDeclaration>& declarations() const { return declarations_; }
   const ToolDeclaration* find(std::string_view name) const;
   static bool handles(std::string_view name);
-  // Nothing but a record: there is nothing that a crash could interrupt.
+  // The call only writes a record: a crash cannot interrupt anything else.
   static bool only_logs(std::string_view name);
   std::string what(const ToolCall& call) const;  // one line for people
 
   Result<ToolStart> prepare(const ToolCall& call);
-  // `token` and `decision` as the log has them.
+  // `token` and `decision` as logged.
   SessionToolResult run(const ToolCall& call, const std::string& token, const std::string& decision);
 
  private:
@@ -54,10 +54,10 @@ class SessionTools {
   std::vector<ToolDeclaration> declarations_;
 };
 
-// Of a call of ask. kInvalid says what is wrong with it.
+// Builds the question of an `ask` call. kInvalid says what is wrong with it.
 Result<decision::Declaration> question_from(const WorkContext& work_context, const ToolCall& call);
 
-// The hint after a refused step: first what is missing, then a whole example. Empty: none.
+// The hint after a rejected step: first what is missing, then a complete example. Empty: none.
 std::string hint_for_refusal(int refusals, const Value& blockers);
 
 }  // namespace sb::agent

@@ -1,4 +1,4 @@
-// The tool `spawn_agent`: sessions below this one, each worked by an agent of its own.
+// The `spawn_agent` tool: child sessions, each with its own agent.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -24,7 +24,7 @@ std::vector<std::string> strings_at(const Value& value, std::string_view name) {
   return all;
 }
 
-// The same call always means the same sessions, so that calling again starts none twice.
+// The same call always maps to the same sessions, so that a repeated call starts none twice.
 std::string child_id(const WorkContext& work_context, const ToolCall& call, std::size_t index) {
   const std::string seed =
       fmt::format("sb-spawn-1\n{}\n{}\n{}\n{}", work_context.assignment.session, work_context.turn, call.id, index);
@@ -32,7 +32,7 @@ std::string child_id(const WorkContext& work_context, const ToolCall& call, std:
   return engine::session_id_from_bytes(as_bytes(digest).substr(0, 16));
 }
 
-// A restricted role is given what its workflow asks for, and nothing the caller thinks of besides.
+// A restricted role gets only the context that its workflow asks for, and nothing else the caller adds.
 Status check_context(const workflow::Definition& definition, const Value* context) {
   if (context == nullptr || !context->is_object() || !definition.role) return {};
   const std::string_view role = workflow::to_string(*definition.role);
@@ -44,9 +44,9 @@ Status check_context(const workflow::Definition& definition, const Value* contex
   for (const Value::Member& member : context->members()) {
     if (std::ranges::find(asked_for, member.name) != asked_for.end()) continue;
     return fail(ErrorCode::kForbidden,
-                fmt::format("the role {} cannot be given {}: its workflow does not ask for it", role,
+                fmt::format("the role {} does not accept {}: its workflow does not ask for it", role,
                             quote_json(member.name.substr(0, 64))),
-                asked_for.empty() ? "Leave context out" : fmt::format("It asks for: {}", fmt::join(asked_for, ", ")));
+                asked_for.empty() ? "Omit context" : fmt::format("It asks for: {}", fmt::join(asked_for, ", ")));
   }
   return {};
 }
@@ -104,7 +104,7 @@ SessionToolResult SessionTools::spawn_agent(const ToolCall& call) {
   const Value* several = call.input.find("agents");
   const bool has_one = call.input.find("workflowId") != nullptr && call.input.find("goal") != nullptr;
   if ((several != nullptr) == has_one || (several != nullptr && call.input.size() > 1)) {
-    end.result = {.text = "Give either workflowId and goal, or agents with one or more of them.", .is_error = true};
+    end.result = {.text = "Give either workflowId and goal, or agents with at least one entry.", .is_error = true};
     return end;
   }
   const Value::Array requests = several != nullptr ? several->items() : Value::Array{call.input};
@@ -112,14 +112,15 @@ SessionToolResult SessionTools::spawn_agent(const ToolCall& call) {
   Value results = Value::array();
   std::vector<std::size_t> places;
   for (std::size_t i = 0; i < requests.size(); ++i) {
-    const auto started = work_context_.assignment.depth >= work_context_.limits.depth
-                             ? engine::SessionResult<engine::SessionResponse>(std::unexpected(engine::session_error(
-                                   Error{ErrorCode::kForbidden,
-                                         fmt::format("agents start agents at most {} deep", work_context_.limits.depth),
-                                         "Do the work in this session",
-                                         {},
-                                         false})))
-                             : start_child(work_context_, call, requests[i], i);
+    const auto started =
+        work_context_.assignment.depth >= work_context_.limits.depth
+            ? engine::SessionResult<engine::SessionResponse>(std::unexpected(engine::session_error(
+                  Error{ErrorCode::kForbidden,
+                        fmt::format("agents may be nested at most {} deep", work_context_.limits.depth),
+                        "Do the work in this session",
+                        {},
+                        false})))
+            : start_child(work_context_, call, requests[i], i);
     results.push_back(failed(started ? "" : started.error().error.to_string()));
     if (!started) {
       if (started.error().error.code == ErrorCode::kForbidden) end.result.refused = started.error().error.message;

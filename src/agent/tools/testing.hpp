@@ -1,4 +1,4 @@
-// What the tests of the work tree's tools share: real folders with a work tree, a home with keys, a git repository.
+// Shared by the tests of the work tree tools: real folders with a work tree, a home with keys, a git repository.
 #pragma once
 
 #include <gmock/gmock.h>
@@ -11,14 +11,14 @@
 
 #include "agent/tools/work_tools.hpp"
 #include "base/document/document.hpp"
-#include "base/fakes.hpp"
+#include "base/testing/fakes.hpp"
 
 namespace sb::agent {
 
 class WorkTreeFixture {
  public:
   WorkTreeFixture() {
-    std::string pattern = "/var/tmp/sb-tools-XXXXXX";  // a /tmp of its own is what a command gets
+    std::string pattern = "/var/tmp/sb-tools-XXXXXX";  // not /tmp: a command gets its own /tmp
     directory = std::filesystem::canonical(::mkdtemp(pattern.data()));
     for (const char* name : {"/home/.ssh", "/home/.sb", "/repository", "/elsewhere"}) {
       std::filesystem::create_directories(directory + name);
@@ -47,7 +47,7 @@ class WorkTreeFixture {
             .steps = {},
             .seen = &seen};
   }
-  // Makes the work tree one of git, linked to a repository with one commit.
+  // Makes the work tree a linked git work tree of a repository with one commit.
   void with_git() {
     std::filesystem::remove_all(root);
     shell(

@@ -21,8 +21,8 @@ std::vector<std::string> names_of(const Value& schema) {
 std::string unknown_argument(const std::string& name, const std::vector<std::string>& known) {
   const std::string nearest = nearest_name(name, known);
   const std::string shown = quote_json(name.substr(0, 64));
-  if (!nearest.empty()) return fmt::format("- {} is no argument of it; did you mean {}?\n", shown, quote_json(nearest));
-  return fmt::format("- {} is no argument of it; there are: {}\n", shown, fmt::join(known, ", "));
+  if (!nearest.empty()) return fmt::format("- unknown argument {}; did you mean {}?\n", shown, quote_json(nearest));
+  return fmt::format("- unknown argument {}; expected one of: {}\n", shown, fmt::join(known, ", "));
 }
 
 }  // namespace
@@ -35,7 +35,7 @@ std::string schema_errors(const ToolDeclaration& declaration, const Value& input
   if (!schema) return fmt::format("{} cannot be called: {}", declaration.name, schema.error().to_string());
   const std::vector<workflow::SchemaViolation> violations = schema->check(input);
   if (violations.empty()) return {};
-  std::string text = fmt::format("The arguments of {} do not fit. Mend this and call it again:\n", declaration.name);
+  std::string text = fmt::format("Invalid arguments for {}. Fix this and call it again:\n", declaration.name);
   const std::vector<std::string> known = names_of(declaration.input_schema);
   const bool is_closed = declaration.input_schema["additionalProperties"] == Value(false);
   const auto is_unknown = [&](const std::string& name) {
@@ -45,7 +45,8 @@ std::string schema_errors(const ToolDeclaration& declaration, const Value& input
     if (is_unknown(member.name)) text += unknown_argument(member.name, known);
   }
   for (const workflow::SchemaViolation& found : violations) {
-    if (!found.pointer.empty() && is_unknown(found.pointer.substr(1))) continue;  // told above, with the nearest
+    if (!found.pointer.empty() && is_unknown(found.pointer.substr(1)))
+      continue;  // reported above, with the nearest name
     text += fmt::format("- {}: {}\n", found.pointer.empty() ? "the arguments" : found.pointer.substr(1), found.message);
   }
   return text;

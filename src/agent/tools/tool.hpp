@@ -1,6 +1,8 @@
-// What an agent may call. A tool never fails the turn: what goes wrong is its result, told to the agent.
+// The interface of the tools that an agent may call. A tool never fails the turn: its errors are results that the agent
+// reads.
 //
-// Threads: run() of tools that only read is called from several threads at once; of the others from one at a time.
+// Threads: run() of read-only tools is called from several threads at a time; run() of the others from one thread at a
+// time.
 #pragma once
 
 #include <functional>
@@ -20,14 +22,14 @@ struct ToolCall {
 struct ToolResult {
   std::string text;
   bool is_error = false;
-  Value facts = {};  // kept in the log: {path, hash} of a file that was read; null for none
-  // Why it was not allowed: outside of the fence, against the step's interlock, … LogResult as `refused`.
+  Value facts = {};  // kept in the log: {path, hash} of a file that was read, or null
+  // Why the call was denied: outside the fence, against the step's interlock, … Logged as `refused`.
   std::string refused = {};
 };
 
 struct ToolRun {
   std::function<bool()> should_continue;                  // false: killed, or out of time
-  std::function<void(std::string_view bytes)> on_output;  // sign of life
+  std::function<void(std::string_view bytes)> on_output;  // reports progress
   std::int64_t left_ms = 0;                               // of the session's time
 };
 
@@ -36,13 +38,13 @@ class Tool {
   virtual ~Tool() = default;
   virtual const ToolDeclaration& declaration() const = 0;
   virtual bool only_reads(const ToolCall& call) const = 0;
-  virtual std::string what(const ToolCall& call) const = 0;  // one line for people, secrets taken out
+  virtual std::string what(const ToolCall& call) const = 0;  // one line for people, secrets redacted
   virtual ToolResult run(const ToolCall& call, const ToolRun& run) = 0;
 };
 using Tools = std::vector<std::unique_ptr<Tool>>;
 
-// CommandArguments against the tool's schema: every fault in one text for the agent, with the nearest name; empty when
-// fine.
+// Checks the arguments against the tool's schema: every fault in one text for the agent, with the nearest name; empty
+// when they are valid.
 std::string schema_errors(const ToolDeclaration& declaration, const Value& input);
 
 }  // namespace sb::agent

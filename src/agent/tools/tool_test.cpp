@@ -20,15 +20,15 @@ ToolDeclaration reading() {
     "limit": {"type": "integer", "minimum": 1}}})")};
 }
 
-TEST(Misfit, TellsEveryFaultWithTheNearestName) {
+TEST(ToolArguments, ReportsEveryFaultWithTheNearestName) {
   EXPECT_EQ(schema_errors(reading(), json(R"({"filePath": "a"})")), "");
   const std::string text = schema_errors(reading(), json(R"({"file_path": "a", "limit": 0})"));
-  EXPECT_THAT(text, HasSubstr(R"("file_path" is no argument of it; did you mean "filePath"?)"));
+  EXPECT_THAT(text, HasSubstr(R"(unknown argument "file_path"; did you mean "filePath"?)"));
   EXPECT_THAT(text, HasSubstr("limit"));
   EXPECT_THAT(text, HasSubstr("Read"));
 }
 
-TEST(Misfit, TakesWhateverAModelSends) {
+TEST(ToolArguments, AcceptsAnyInputFromAModel) {
   for (const char* input : {"null", "[]", "\"x\"", "7", "{}", R"({"filePath": {"a": []}})", R"({"": 1})"}) {
     EXPECT_NE(schema_errors(reading(), json(input)), "") << input;
   }

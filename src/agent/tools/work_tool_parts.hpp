@@ -1,6 +1,6 @@
 // What the tools of the work tree share. Only they include this.
 //
-// Immutable but for the files that were seen, which look after themselves; may be used from several threads.
+// Immutable except for the record of seen files, which is thread-safe itself; thread-safe.
 #pragma once
 
 #include <memory>
@@ -19,14 +19,14 @@ struct WorkToolParts {
   Fence fence;
   Redactor redactor;
 
-  std::string relative(const std::string& path) const;  // to the work tree, where it lies in it
-  std::string text(std::string_view bytes) const;       // UTF-8, secrets taken out
-  // What `only` takes out of a tree, as paths that can be hidden from a command; nothing when it cannot be put so.
+  std::string relative(const std::string& path) const;  // relative to the work tree if inside it
+  std::string text(std::string_view bytes) const;       // UTF-8, secrets redacted
+  // The paths that `only` excludes, to be hidden from a command; nothing when that cannot be expressed as paths.
   std::optional<std::vector<std::string>> excluded_paths(const std::string& tree) const;
-  // Why the open steps do not allow it; empty when they do.
+  // Why the open steps do not allow it; empty if they do.
   std::string edit_denial(const FencedPath& at, const std::string& given) const;
   std::string command_denial(const std::string& command, const std::string& folder) const;
-  // The same where nothing is known of the path but its letters.
+  // The same where only the path's spelling is known.
   std::string edit_denial(const std::string& path) const;
 
  private:
@@ -35,9 +35,9 @@ struct WorkToolParts {
 using SharedParts = std::shared_ptr<const WorkToolParts>;
 
 ToolResult tool_success(std::string text, Value facts = {});
-ToolResult tool_error(std::string text);                      // an error the agent can mend
-ToolResult tool_denied(std::string text);                     // not allowed: also in the log
-ToolResult from_error(const Error& error);                    // kForbidden is a refusal
+ToolResult tool_error(std::string text);                      // an error the agent can fix
+ToolResult tool_denied(std::string text);                     // denied: also logged
+ToolResult from_error(const Error& error);                    // kForbidden becomes a denial
 std::string text_of(const ToolCall& call, const char* name);  // a string argument; empty when absent
 std::int64_t number_of(const ToolCall& call, const char* name, std::int64_t otherwise);
 bool flag_of(const ToolCall& call, const char* name);

@@ -11,7 +11,7 @@
 namespace sb::agent {
 namespace {
 
-// Our agents deliver by complete_step and hold no token.
+// Built-in agents submit with complete_step and hold no token.
 std::string in_our_words(std::string text) {
   constexpr std::string_view kTheirs = "continue_workflow", kOurs = "complete_step";
   for (std::size_t at = text.find(kTheirs); at != std::string::npos; at = text.find(kTheirs, at + kOurs.size())) {
@@ -35,8 +35,8 @@ WorkTreeAccess with_real_root(WorkTreeAccess place) {
   return place;
 }
 
-std::string cannot_tell(const Error& error) {
-  return "it cannot be told which step is open: " + error.to_string();
+std::string step_unknown(const Error& error) {
+  return "cannot determine which step is open: " + error.to_string();
 }
 
 }  // namespace
@@ -72,7 +72,7 @@ std::string WorkToolParts::text(std::string_view bytes) const {
 
 std::string WorkToolParts::edit_denial(const FencedPath& at, const std::string& given) const {
   const auto chain = open_steps(place);
-  if (!chain) return cannot_tell(chain.error());
+  if (!chain) return step_unknown(chain.error());
   const std::string whole = given.starts_with('/') ? given : place.root + "/" + given;
   guard::PathForms places{{at.path()}, {}};
   if (const std::string normal = lexically_normal(whole); normal != at.path()) places.paths.push_back(normal);
@@ -82,7 +82,7 @@ std::string WorkToolParts::edit_denial(const FencedPath& at, const std::string& 
 
 std::string WorkToolParts::command_denial(const std::string& command, const std::string& folder) const {
   const auto chain = open_steps(place);
-  if (!chain) return cannot_tell(chain.error());
+  if (!chain) return step_unknown(chain.error());
   const auto resolve = [&](const std::string& path) { return places_of(path, folder); };
   const auto why = guard::refuse_command(*chain, command, "/tmp", resolve);
   return why ? in_our_words(*why) : "";
@@ -90,7 +90,7 @@ std::string WorkToolParts::command_denial(const std::string& command, const std:
 
 std::string WorkToolParts::edit_denial(const std::string& path) const {
   const auto chain = open_steps(place);
-  if (!chain) return cannot_tell(chain.error());
+  if (!chain) return step_unknown(chain.error());
   const auto why = guard::refuse_edit(*chain, places_of(path, place.root));
   return why ? in_our_words(*why) : "";
 }
@@ -100,7 +100,7 @@ guard::PathForms WorkToolParts::places_of(const std::string& path, const std::st
   guard::PathForms places{{lexically_normal(whole)}, {}};
   const auto at = fence.for_writing(whole);
   if (at && at->path() != places.paths.front()) places.paths.push_back(at->path());
-  // What is outside is looked at as written; the sandbox keeps it from being written.
+  // A path outside is judged as written; the sandbox prevents writing to it.
   if (const auto real = place.seams.files.canonical(whole); !at && real) places.paths.push_back(*real);
   return places;
 }
@@ -109,7 +109,7 @@ std::string interlock_denial(const WorkTreeAccess& place, const ToolCall& call) 
   const WorkToolParts parts(place);
   if (call.name == "Bash") return parts.command_denial(text_of(call, "command"), parts.place.root);
   const std::string path = text_of(call, call.name == "NotebookEdit" ? "notebook_path" : "file_path");
-  // Without a path the program refuses the call by itself.
+  // Without a path the program itself rejects the call.
   return path.empty() ? "" : parts.edit_denial(path);
 }
 
@@ -178,7 +178,7 @@ Tools make_work_tools(WorkTreeAccess place, const std::vector<std::string>& allo
   const auto add = [&](std::string_view name, std::unique_ptr<Tool> (*make)(SharedParts)) {
     if (allowed.empty() || std::ranges::find(allowed, name) != allowed.end()) tools.push_back(make(parts));
   };
-  // Who may not write, or not read everything, is only given a shell that cannot do so either.
+  // A role that may not write, or not read everything, gets a shell only if the sandbox can enforce that.
   const bool is_enclosed = parts->place.sandbox.works() && parts->excluded_paths(parts->place.root);
   if (writes || is_enclosed) add("Bash", make_bash);
   add("Read", make_read);

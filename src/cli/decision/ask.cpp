@@ -1,7 +1,7 @@
-// `signalbox ask F`: a question to whoever sits here, or else to the inbox.
+// `signalbox ask F`: asks the person at this terminal, or through the inbox.
 //
-// The question is in the inbox before it is shown, and the answer is one commit; so whatever ends this process (Ctrl-C,
-// a closed terminal, a kill) leaves either an open question or an answered one.
+// The question is stored in the inbox before it is shown, and the answer is one commit. So whatever ends this process
+// (Ctrl-C, a closed terminal, a kill) leaves either an open question or an answered one.
 #include <fmt/format.h>
 
 #include "cli/decision/conversation.hpp"
@@ -24,13 +24,13 @@ struct AskOptions {
   bool wants_json = false;
 };
 
-// One asking, from the declaration to the outcome.
+// Asks one question, from the declaration to the outcome.
 class Asking {
  public:
   Asking(Context& context, const AskOptions& options, const decision::Declaration& declaration, Home& home)
       : context_(context), options_(options), declaration_(declaration), home_(home) {}
 
-  // The state it is left in.
+  // Returns the final state of the decision.
   Result<DecisionState> run(std::int64_t wait_ms) {
     const std::string workspace = SB_TRY(context_.seams.files.canonical("."));
     const inbox::DecisionHandle handle =
@@ -40,7 +40,7 @@ class Asking {
     if (!state.is_open()) {
       state = SB_TRY(finish());
       if (!state.is_open()) {
-        context_.err("This was asked before, and its outcome was read by nobody yet.\n");
+        context_.err("This question was asked before; its outcome had not been read yet.\n");
         return state;
       }
     }
@@ -59,7 +59,7 @@ class Asking {
   Result<DecisionState> wait(const DecisionState& state, std::int64_t wait_ms) {
     constexpr std::int64_t kPollMs = 100;
     const SignalWatch signals;
-    context_.err(fmt::format("No terminal here; the question is in the inbox as {}.\nAnswer it with: {}\n", id_,
+    context_.err(fmt::format("No terminal; the question is in the inbox as {}.\nAnswer it with: {}\n", id_,
                              inbox::answer_command(id_, declaration_)));
     if (const Status signable = conversation().check_signable(state); !signable) {
       context_.err(fmt::format("{}\n", signable.error().to_string()));
@@ -77,7 +77,7 @@ class Asking {
     }
   }
 
-  // Still open when the answer was withdrawn in that moment.
+  // The result is still open if the answer was withdrawn meanwhile.
   Result<DecisionState> finish() { return home_.inbox().consume(id_, fmt::format("ask ({})", user_name())); }
 
   Context& context_;
@@ -109,12 +109,11 @@ int run_ask(Context& context, const AskOptions& options) {
 
 Action declare_ask(App& app) {
   auto options = std::make_shared<AskOptions>();
-  app.add_option("F", options->file, "The declaration of a decision, flow or chain; - reads it from the input")
-      ->required();
+  app.add_option("F", options->file, "The declaration of a decision, flow or chain; - for stdin")->required();
   app.add_flag("--json", options->wants_json, "Print the outcome as JSON");
   app.add_option("--wait", options->wait,
-                 "Without a terminal: how long to wait for the inbox (10m); not at all when left out");
-  app.add_option("--operator", options->operator_name, "Which operator signs, where there are several");
+                 "Without a terminal: how long to wait for an answer, such as 10m (default: do not wait)");
+  app.add_option("--operator", options->operator_name, "The operator who signs, if there are several");
   return [options](Context& context) { return run_ask(context, *options); };
 }
 

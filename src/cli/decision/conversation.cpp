@@ -17,20 +17,21 @@ std::string chosen_text(const inbox::AnswerInput& given) {
   return printable(to_json(given.values));
 }
 
-constexpr int kLookMs = 1'000;
+constexpr int kInputPollMs = 1'000;
 
-// Whether there is a line to read, or something else to be noticed; a terminal is waited for no longer than this.
+// Whether a line can be read. Waits at most kInputPollMs on a terminal, so that the caller can check for signals and
+// for an answer from elsewhere.
 bool has_input() {
   if (::isatty(STDIN_FILENO) == 0) return true;
   pollfd input{STDIN_FILENO, POLLIN, 0};
-  return ::poll(&input, 1, kLookMs) > 0;
+  return ::poll(&input, 1, kInputPollMs) > 0;
 }
 
 std::string ended_text(const inbox::DecisionState& state) {
   if (!state.outcome) return "The question is closed.";
   const inbox::DecisionOutcome& outcome = *state.outcome;
   if (outcome.kind != inbox::OutcomeKind::kAnswered) {
-    return fmt::format("The question is not asked any more ({}).", to_string(outcome.kind));
+    return fmt::format("The question was closed ({}).", to_string(outcome.kind));
   }
   return fmt::format("Answered elsewhere{}: {}", outcome.principal.empty() ? "" : " by " + printable(outcome.principal),
                      chosen_text({outcome.options, outcome.values}));
@@ -90,7 +91,7 @@ Status Conversation::ask(const inbox::DecisionState& state) {
   return submit_answer(state, dialogue.turn, shown);
 }
 
-// Nobody should choose for minutes and then learn that it cannot be signed.
+// Checked before asking, so that a person does not choose first and then learn that the answer cannot be signed.
 Status Conversation::check_signable(const inbox::DecisionState& state) const {
   if (!state.opened.needs_signature || state.opened.operators) return {};
   const inbox::DecisionFacts facts{true, false, state.opened.workspace};
@@ -99,7 +100,10 @@ Status Conversation::check_signable(const inbox::DecisionState& state) const {
 
 Status Conversation::note(const std::string& id, const std::string& text) {
   SB_TRY(home_.inbox().note_free_text(id, text, {inbox::Channel::kTerminal, user_name()}));
-  say("(noted; the question stays open)\n");
+  const auto& cancel_words = declaration_.profile.commands;
+  const bool can_choose = !declaration_.chain() && !cancel_words.empty();
+  say(fmt::format("Saved as a comment; the question stays open.{}\n",
+                  can_choose ? fmt::format(" Choose an option, or type `{}`.", cancel_words.back()) : ""));
   return {};
 }
 
@@ -112,12 +116,12 @@ Status Conversation::submit_answer(const inbox::DecisionState& state, const Dial
   }
   const std::string& typed = state.opened.question.typed_confirmation;
   if (!typed.empty()) {
-    say(fmt::format("Type {} to go on: ", printable(typed)));
+    say(fmt::format("Type {} to continue: ", printable(typed)));
     const auto line = context_.streams().read_line(limits::kInputBytes);
     if (!line || *line != typed) return leave_open(state.id);
   }
   const inbox::AnswerInput given = SB_TRY(check_answer(state.opened.question, turn.given));
-  if (state.opened.needs_signature) say(fmt::format("You answer: {}\n", chosen_text(given)));
+  if (state.opened.needs_signature) say(fmt::format("Your answer: {}\n", chosen_text(given)));
   const auto signing = sign_for(context_, home_, state, given, options_.operator_name);
   if (!signing) return refused(state.id, signing.error());
   inbox::AnswerSubmission submission;
@@ -133,7 +137,7 @@ Status Conversation::submit_answer(const inbox::DecisionState& state, const Dial
   return {};
 }
 
-// Who may not answer leaves it to somebody who may.
+// A person who may not answer leaves the question open for someone who may.
 Status Conversation::refused(const std::string& id, const Error& error) const {
   if (error.code != ErrorCode::kForbidden) return std::unexpected(error);
   context_.err(fmt::format("signalbox: {}\n", error.to_string()));
@@ -163,9 +167,9 @@ Status Conversation::leave_open(const std::string& id) const {
     context_.err(fmt::format("\nNot answered. The question stays open in the inbox as {}.\n", id));
     return {};
   }
-  // Kind was half typed is no answer to the next question.
+  // Discards half-typed input: it does not answer the next question.
   if (::isatty(STDIN_FILENO) != 0) ::tcflush(STDIN_FILENO, TCIFLUSH);
-  context_.err(fmt::format("\n{}\n", is_closed ? ended_text(*state) : "Nobody waits for this answer any more."));
+  context_.err(fmt::format("\n{}\n", is_closed ? ended_text(*state) : "This question was withdrawn."));
   return {};
 }
 

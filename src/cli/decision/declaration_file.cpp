@@ -19,7 +19,7 @@ Result<Document> read_definition(Context& context, const std::string& path) {
 Checked<decision::Declaration> load_declaration(Context& context, const std::string& path, decision::Author author) {
   auto document = read_definition(context, path);
   if (!document) return std::unexpected(Faults{std::move(document).error()});
-  // The user's profiles are read only for a declaration that names one, so that a fault in them stops nothing else.
+  // The user's profiles are read only if the declaration names one, so that a fault in them does not affect others.
   const decision::Profiles built_in = decision::Profiles::built_in();
   const auto name = document->root.string_at("profile");
   if (!name || built_in.find(*name)) return decision::parse_declaration(*document, built_in, author);
@@ -33,7 +33,8 @@ decision::Author author_of(const Context& context, const inbox::Home& home, cons
   const auto path = context.seams.files.canonical(file);
   if (!path) return decision::Author::kModel;
   const auto config = context.seams.files.canonical(home.homes().config);
-  // Where operators vouch for folders with their passphrase, a file copied here unseen is not taken for theirs.
+  // Once there are operators, who trust folders with their passphrase, a file copied into the configuration is not
+  // enough.
   if (home.operators().empty() && config && is_within(*path, *config)) return decision::Author::kOperator;
   const inbox::TrustedFolders folders(context.seams.files, home.homes(), home.operators());
   const auto trusted = folders.trusted_home_of(*path);

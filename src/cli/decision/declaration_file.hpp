@@ -1,4 +1,4 @@
-// What `--def F` and `ask F` name: a declaration in a file, or on the input for `-`.
+// Loads the declaration that `--def F` or `ask F` names: a file, or stdin for `-`.
 #pragma once
 
 #include <string>
@@ -9,12 +9,12 @@
 
 namespace sb::cli {
 
-// With the user's profiles to choose from.
+// The declaration may name one of the user's profiles.
 Checked<decision::Declaration> load_declaration(Context& context, const std::string& path,
                                                 decision::Author author = decision::Author::kOperator);
 
-// A file among the policy files of a trusted folder speaks for the user, and while there are no operator keys one in
-// the user's configuration does. Any other may have been written by a model.
+// kOperator for the policy files of a trusted folder, and for files in the user's configuration while there are no
+// operator keys. Any other file may have been written by a model.
 decision::Author author_of(const Context& context, const inbox::Home& home, const std::string& file);
 
 }  // namespace sb::cli

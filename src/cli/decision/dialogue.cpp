@@ -41,7 +41,7 @@ DialogueTurn ended(Kind what) {
   return turn;
 }
 
-// One decision with options: its pages in turn, read strictly by its profile.
+// One decision with options, page by page; input is parsed strictly by the profile.
 class Choosing {
  public:
   Choosing(const Declaration& declaration, const Question& question)
@@ -127,7 +127,7 @@ class Choosing {
   int streak_ = 0;
 };
 
-// Text, form and url: a line a value.
+// Text, form and url decisions: one line per value.
 class Writing {
  public:
   Writing(const Declaration& declaration, const Question& question)
@@ -140,7 +140,7 @@ class Writing {
       const decision::Field& field = decision_.fields[field_];
       turn.output +=
           printable(fmt::format("{}\n\n{}{}\n", decision_.instruction, field.title.empty() ? field.key : field.title,
-                                field.required ? "" : " (an empty line leaves it out)"));
+                                field.required ? "" : " (optional; press Enter to skip)"));
     } else if (decision_.select.mode == SelectMode::kUrl) {
       turn.output +=
           printable(fmt::format("{}\n\nOpen {}\nWhen done, type accept\n", decision_.instruction, decision_.url));
@@ -161,11 +161,11 @@ class Writing {
  private:
   DialogueTurn take_field(std::string_view line) {
     const decision::Field& field = decision_.fields[field_];
-    if (!is_utf8(line)) return show("That is not UTF-8.");
+    if (!is_utf8(line)) return show("The input is not UTF-8.");
     if (!is_blank(line)) {
       given_.values.set(field.key, Value(line));
     } else if (field.required) {
-      return show(fmt::format("{} is needed.", field.key));
+      return show(fmt::format("{} is required.", field.key));
     }
     if (++field_ < decision_.fields.size()) return show();
     const auto checked = check_answer(question_, given_);

@@ -1,9 +1,9 @@
-// A question put to a person line by line: one decision, a flow or a chain behind the same two calls.
+// Asks a person a question line by line: the same two calls for a decision, a flow and a chain.
 //
 //   Dialogue dialogue = SB_TRY(begin_dialogue(declaration, question));
 //   while (dialogue.turn.what == DialogueTurn::Kind::kShow) { print(dialogue.turn.output); dialogue.feed(line); }
 //
-// Keeps all it knows in memory: when the process ends half-way, nothing was answered and the question is still open.
+// Keeps its state in memory only: if the process ends half-way, nothing was answered and the question is still open.
 #pragma once
 
 #include <functional>
@@ -19,13 +19,13 @@ namespace sb::cli {
 struct DialogueTurn {
   enum class Kind {
     kShow,       // print `output` and read a line
-    kAnswered,   // `given`, and of a chain `waived`
-    kCancelled,  // the person gave the word that ends it
-    kSuspended,  // too many wrong inputs: left for later
+    kAnswered,   // `given`, and `waived` for a chain
+    kCancelled,  // the person typed a cancel word
+    kSuspended,  // too many invalid inputs: left open for later
   };
   Kind what = Kind::kShow;
   std::string output;
-  std::string free_text;  // beside kShow: what was said instead of an answer
+  std::string free_text;  // with kShow: what the person typed instead of an answer
   inbox::AnswerInput given;
   Value waived;
 };
@@ -37,7 +37,7 @@ struct Dialogue {
   void feed(std::string_view line) { turn = next(line); }
 };
 
-// The declaration must outlive the dialogue. An error where a chain cannot be planned.
+// The declaration must outlive the dialogue. Fails if a chain cannot be planned.
 Result<Dialogue> begin_dialogue(const decision::Declaration& declaration, const inbox::Question& question);
 
 }  // namespace sb::cli

@@ -1,4 +1,4 @@
-// `signalbox flow start|step`: the flow machine for programs. Prints one JSON object and ends with 0 for every event.
+// `signalbox flow start|step`: the flow machine for programs. Prints one JSON object and exits 0 for every event.
 #include "decision/flow/flow.hpp"
 
 #include <fmt/format.h>
@@ -40,13 +40,13 @@ Result<FlowOutcome> advance(const StateOptions& options, StateUse use) {
   return decision::flow_step(declaration, std::move(outcome.state), *options.input);
 }
 
-// A text block cannot carry the note of what cannot be undone, and without it the question must not be asked.
+// A text block cannot show the note of an irreversible step, and the question must not be asked without it.
 Status check_no_one_way_step(const decision::Flow& flow) {
   for (const auto& step : flow.steps) {
     if (step.decision.door != decision::Door::kOneWay || !step.decision.is_door_declared) continue;
     return fail(ErrorCode::kUnsupported,
                 fmt::format("step \"{}\" is a one-way door, and a text flow cannot show its note", step.key()),
-                "Ask it as a decision of its own");
+                "Ask it as a separate decision");
   }
   return {};
 }
@@ -71,8 +71,8 @@ int run_flow(Context& context, StateUse use) {
 
 Action declare_flow(App& app) {
   app.require_subcommand(1);
-  App* start = app.add_subcommand("start", "Show the first question, or resume a state");
-  App* step = app.add_subcommand("step", "Take one input");
+  App* start = app.add_subcommand("start", "Show the first question, or resume from a state");
+  App* step = app.add_subcommand("step", "Process one input");
   declare_state_options(*start, StateUse::kStart);
   declare_state_options(*step, StateUse::kStep);
   return [&app, start](Context& context) {

@@ -1,4 +1,4 @@
-// `signalbox inbox list|show|answer|watch` and the rarer acts on one decision: withdraw, decline, cancel.
+// `signalbox inbox list|show|answer|watch|withdraw|decline|cancel`.
 #include "inbox/inbox.hpp"
 
 #include <fmt/format.h>
@@ -32,7 +32,7 @@ struct InboxOptions {
 
 using HomePointer = std::unique_ptr<Home>;
 
-// For looking: a home that cannot be written to is read, and one where nothing was ever asked is an empty inbox.
+// For reading: falls back to read-only access if the home is not writable.
 Result<HomePointer> open_for_reading(const Context& context) {
   Result<HomePointer> home = Home::open(context.seams, store::Access::kReadWrite);
   if (!home && home.error().code == ErrorCode::kIo) return Home::open(context.seams, store::Access::kReadOnly);
@@ -66,26 +66,26 @@ Status show(const Context& context, const InboxOptions& options) {
   return {};
 }
 
-// A choice that must be typed out is asked for beside it, on the terminal or as the next line of the input.
+// A confirmation that must be typed out is read from the terminal, or from the next line of stdin.
 Status check_typed_confirmation(const Context& context, const DecisionState& state) {
   const std::string& wanted = state.opened.question.typed_confirmation;
   if (wanted.empty()) return {};
-  context.err(fmt::format("Type {} to go on: ", printable(wanted)));
+  context.err(fmt::format("Type {} to continue: ", printable(wanted)));
   const auto line = SB_TRY(context.streams().read_line(limits::kInputBytes));
   if (line == wanted) return {};
-  return fail(ErrorCode::kForbidden, "it was not typed as asked; nothing has changed");
+  return fail(ErrorCode::kForbidden, "the confirmation does not match; nothing changed");
 }
 
-// As given, or as typed by somebody who is shown the question.
+// The choice from the command line; else shows the question and reads the choice.
 Result<std::string> typed_choice(const Context& context, const InboxOptions& options, const inbox::Question& question) {
   if (!options.choice.empty()) return options.choice;
   context.err(fmt::format("{}\n{}: ", question.text, printable(inbox::answer_hint(question))));
   const auto line = SB_TRY(context.streams().read_line(limits::kInputBytes));
   if (line) return *line;
-  return fail(ErrorCode::kInvalid, "an empty answer is no answer", "Give it behind the id, or type it");
+  return fail(ErrorCode::kInvalid, "the answer is empty", "Give it after the id, or type it");
 }
 
-// With ids for the numbers that people are shown.
+// Replaces the numbers people are shown with option ids.
 std::string by_ids(const DecisionState& state, const std::string& typed) {
   const auto declaration = declaration_of(state);
   return declaration ? inbox::numbers_to_ids(*declaration, typed) : typed;
@@ -95,7 +95,7 @@ Status answer(const Context& context, const InboxOptions& options) {
   const HomePointer home = SB_TRY(Home::open(context.seams, store::Access::kReadWrite));
   inbox::Inbox& inbox = home->inbox();
   const DecisionState state = SB_TRY(inbox.load(SB_TRY(inbox.resolve(options.id))));
-  // Whoever comes too late is told so before they type a passphrase.
+  // Report a late answer before asking for a passphrase.
   if (!state.is_open()) {
     return std::unexpected(inbox.answer(state.id, {}).error());
   }
@@ -105,7 +105,7 @@ Status answer(const Context& context, const InboxOptions& options) {
   const AnswerInput given = SB_TRY(inbox::check_answer(question, SB_TRY(inbox::parse_choice(question, choice))));
   SB_TRY(inbox::check_dependencies(question, given));
   if (state.opened.needs_signature) {
-    context.err(fmt::format("{}\nYou answer: {}\n", question.text, printable(choice)));
+    context.err(fmt::format("{}\nYour answer: {}\n", question.text, printable(choice)));
   }
   SB_TRY(check_typed_confirmation(context, state));
   const Signing signing = SB_TRY(sign_for(context, *home, state, given, options.operator_name));
@@ -114,7 +114,7 @@ Status answer(const Context& context, const InboxOptions& options) {
   submission.from = signing.from;
   submission.signature = signing.signature;
   submission.raw = typed;
-  if (!is_utf8(options.reason)) return fail(ErrorCode::kInvalid, "the reason is not UTF-8", "Give it in UTF-8");
+  if (!is_utf8(options.reason)) return fail(ErrorCode::kInvalid, "the reason is not UTF-8", "Send UTF-8 text");
   const DecisionState after = SB_TRY(inbox.answer(state.id, submission, options.reason));
   context.out(options.wants_json ? to_json(to_json_value(after)) + "\n" : summary_line(after) + "\n");
   return {};
@@ -134,7 +134,7 @@ Status act(const Context& context, const InboxOptions& options, Act what) {
   return {};
 }
 
-// Prints what is open, then each decision again whenever something happens to it, until interrupted.
+// Prints the open decisions, then each decision again whenever it changes, until interrupted.
 Status watch(const Context& context, const InboxOptions& options) {
   constexpr int kPollMs = 500;
   const SignalWatch signals;
@@ -155,7 +155,7 @@ Status watch(const Context& context, const InboxOptions& options) {
       print(state);
       before.erase(state.id);
     }
-    // What ended meanwhile stands in no listing of open ones.
+    // Decisions that closed meanwhile are not in the list of open ones.
     for (const std::string& id : before) print(SB_TRY(home->inbox().load_or_damaged(id)));
     return end;
   };
@@ -166,7 +166,7 @@ Status watch(const Context& context, const InboxOptions& options) {
         home->store().read([&](store::Snapshot& snapshot) { return snapshot.events_after(position, 1'000); });
     if (!events && events.error().code != ErrorCode::kCorrupt) return std::unexpected(events.error());
     if (!events) {
-      // Which of the new ones are damaged is not known here; the listing shows it.
+      // It is not known here which of the new events are damaged; the list shows it.
       context.err(fmt::format("warning: {}\n", events.error().to_string()));
       position = SB_TRY(print_all());
       continue;
@@ -180,7 +180,7 @@ Status watch(const Context& context, const InboxOptions& options) {
     }
     SB_TRY(home->refresh_operators(context.seams.files));
     for (const std::string& id : changed) print(SB_TRY(home->inbox().load_or_damaged(id)));
-    // Nobody else may be looking, and deadlines pass only when somebody does.
+    // Listing also applies deadlines; no other process may be doing it.
     (void)SB_TRY(home->inbox().list(false));
     if (events->empty()) context.seams.clock.sleep_ms(kPollMs);
   }
@@ -189,7 +189,7 @@ Status watch(const Context& context, const InboxOptions& options) {
 
 App* with_id(App& app, const std::string& name, const std::string& summary, InboxOptions& options) {
   App* sub = app.add_subcommand(name, summary);
-  sub->add_option("ID", options.id, "The decision: its id, the beginning of it, or its declared id")->required();
+  sub->add_option("ID", options.id, "The decision: its id, a prefix of it, or its declared id")->required();
   sub->add_flag("--json", options.wants_json, "Print JSON");
   return sub;
 }
@@ -199,22 +199,22 @@ App* with_id(App& app, const std::string& name, const std::string& summary, Inbo
 Action declare_inbox(App& app) {
   auto options = std::make_shared<InboxOptions>();
   app.require_subcommand(1);
-  App* list_app = app.add_subcommand("list", "Show what is open");
-  list_app->add_flag("--all", options->wants_all, "Closed ones too");
+  App* list_app = app.add_subcommand("list", "List open decisions");
+  list_app->add_flag("--all", options->wants_all, "Include closed decisions");
   list_app->add_flag("--json", options->wants_json, "Print JSON");
   App* show_app = with_id(app, "show", "Show one decision", *options);
-  App* answer_app = with_id(app, "answer", "Answer one", *options);
+  App* answer_app = with_id(app, "answer", "Answer one decision", *options);
   answer_app->add_option(
       "CHOICE", options->choice,
       "Option ids, or the numbers shown, joined by commas; for a flow or chain key=id,key2=a+b; for a form "
-      "field=value. Left out: the question is shown and the answer read from the terminal or input");
-  answer_app->add_option("--reason", options->reason, "Why: kept with the answer, and told to whoever waits for it");
-  answer_app->add_option("--operator", options->operator_name, "Which operator signs, where there are several");
-  App* watch_app = app.add_subcommand("watch", "Show what is open and what happens, until interrupted");
-  watch_app->add_flag("--json", options->wants_json, "Print a JSON object a line");
-  App* withdraw_app = with_id(app, "withdraw", "Take an answer back that nobody has read yet", *options);
-  App* decline_app = with_id(app, "decline", "Refuse to answer, which ends it", *options);
-  App* cancel_app = with_id(app, "cancel", "End it without an answer", *options);
+      "field=value. Default: show the question and read the answer from the terminal or stdin");
+  answer_app->add_option("--reason", options->reason, "The reason, stored with the answer and passed on with it");
+  answer_app->add_option("--operator", options->operator_name, "The operator who signs, if there are several");
+  App* watch_app = app.add_subcommand("watch", "Show open decisions and their changes until interrupted");
+  watch_app->add_flag("--json", options->wants_json, "Print one JSON object per line");
+  App* withdraw_app = with_id(app, "withdraw", "Withdraw an answer that has not been read yet", *options);
+  App* decline_app = with_id(app, "decline", "Close the decision as declined", *options);
+  App* cancel_app = with_id(app, "cancel", "Close the decision without an answer", *options);
   return [=, &app](Context& context) {
     Status done;
     if (app.got_subcommand(list_app)) done = list(context, *options);

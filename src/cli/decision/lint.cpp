@@ -1,4 +1,4 @@
-// `signalbox lint`: does a text keep the contract for asking people?
+// `signalbox lint`: checks agent text against the question rules.
 #include "decision/lint/lint.hpp"
 
 #include <fmt/format.h>
@@ -47,7 +47,7 @@ Result<std::string> load_text(const Context& context, const std::string& file) {
   return context.seams.files.read(file, limits::kLintBytes);
 }
 
-// Line and column (in code points, from 1) of a byte.
+// Line and column (in code points, from 1) of a byte offset.
 struct Position {
   std::size_t line = 1;
   std::size_t column = 1;
@@ -151,11 +151,11 @@ int run_lines(Context& context, const LintOptions& options, const LintContext& d
     std::string line = all->substr(at, end - at);
     at = end + 1;
     ++number;
-    // A line out for each line in: what is skipped would shift all that follow.
+    // One output line per input line: skipping a blank one would shift all that follow.
     if (line.find_first_not_of(" \t\r") == std::string::npos) {
       return report(context, Error{ErrorCode::kInvalid,
                                    "the line is blank",
-                                   "Take it out, or write {\"text\": \"\"}",
+                                   "Remove it, or write {\"text\": \"\"}",
                                    {name, "", static_cast<int>(number), 1},
                                    false});
     }
@@ -172,11 +172,12 @@ int run_lines(Context& context, const LintOptions& options, const LintContext& d
 
 Action declare_lint(App& app) {
   auto options = std::make_shared<LintOptions>();
-  app.add_option("--profile", options->profile, "Profile whose rules hold")->one_of({"interaction", "gstack"});
-  app.add_option("--context", options->context_file, "File with what the text cannot tell (docs/lint.md)");
-  app.add_flag("--jsonl", options->is_jsonl, "Each line in is {\"text\", \"context\"?}, each line out its verdict");
+  app.add_option("--profile", options->profile, "Profile whose rules apply")->one_of({"interaction", "gstack"});
+  app.add_option("--context", options->context_file, "File that describes the text's context (docs/lint.md)");
+  app.add_flag("--jsonl", options->is_jsonl,
+               "Read one {\"text\", \"context\"?} per line and print one verdict per line");
   app.add_flag("--json", options->is_json, "Print the findings as JSON");
-  app.add_option("FILE", options->file, "The text; the input when there is none");
+  app.add_option("FILE", options->file, "The text (default: stdin)");
   return [options](Context& context) {
     const auto lint_context = load_context(context, *options);
     if (!lint_context) return report(context, lint_context.error());

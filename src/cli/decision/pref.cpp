@@ -1,4 +1,4 @@
-// `signalbox pref`: gstack-question-preference under our own name.
+// `signalbox pref`: the same as gstack-question-preference.
 
 #include "cli/command.hpp"
 #include "gstack/programs.hpp"

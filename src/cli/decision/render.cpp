@@ -1,7 +1,7 @@
-// `signalbox render`: what a host is to be given for a declaration, recorded as a planned prompt.
+// `signalbox render`: renders a declaration for a host, and records it as a planned prompt.
 //
-// The output is exactly that and nothing else, so that it can be handed on as it is; what the host cannot show is named
-// on the error stream.
+// stdout holds only the rendered prompt, so that it can be passed on unchanged; what the host cannot show is listed on
+// stderr.
 #include "decision/render/render.hpp"
 
 #include <fmt/format.h>
@@ -26,13 +26,13 @@ struct RenderArguments {
   int page = 1;
 };
 
-// The question to show, and which part of the declaration it is about.
+// The question to show, and the part of the declaration it belongs to.
 struct AskedPrompt {
   std::vector<Prompt> pages;
   std::string part;
 };
 
-// Where the first question of a chain has pages, the last entry of each leads to the next.
+// If the first question of a chain has several pages, the last option of each page opens the next.
 Result<AskedPrompt> first_of_chain(const Declaration& declaration, int cap) {
   const decision::ChainModel model(declaration);
   auto turn = SB_TRY(decision::chain_begin(model, cap));
@@ -46,7 +46,7 @@ Result<AskedPrompt> first_of_chain(const Declaration& declaration, int cap) {
   return asked;
 }
 
-Result<AskedPrompt> first_question(const Declaration& declaration, Host host) {
+Result<AskedPrompt> first_question(const Declaration& declaration, const Host& host) {
   const int cap = decision::cap_of(host, declaration.profile);
   if (const auto* decision = declaration.decision()) {
     return AskedPrompt{prompts_of(*decision, declaration.profile, declaration.hash, cap), ""};
@@ -67,9 +67,9 @@ Result<Prompt> page_of(const AskedPrompt& asked, int page) {
   return asked.pages[static_cast<std::size_t>(page) - 1];
 }
 
-// As a hook will meet them in the host's own call: for tools the label they show and answer with.
+// The options as a hook will see them in the host's own call: for tools, the label they show and answer with.
 std::vector<inbox::Choice> shown_choices(const Rendered& rendered) {
-  const bool answers_with_label = rendered.host == Host::kAskUserQuestion || rendered.host == Host::kRequestUserInput;
+  const bool answers_with_label = rendered.shape.host->answers_with_label;
   const bool is_by_rows = rendered.shape.questions.size() > 1;
   std::vector<inbox::Choice> choices;
   for (const decision::ShownQuestion& question : rendered.shape.questions) {
@@ -87,7 +87,7 @@ inbox::PlannedPrompt planned_from(const Prompt& prompt, const Rendered& rendered
   planned.decision = state.id;
   planned.fingerprint = state.opened.fingerprint;
   planned.render_hash = rendered.render_hash;
-  planned.host = std::string(to_string(rendered.host));
+  planned.host = rendered.shape.host->name;
   planned.part = part;
   planned.page = prompt.page;
   planned.pages = prompt.pages;
@@ -95,14 +95,12 @@ inbox::PlannedPrompt planned_from(const Prompt& prompt, const Rendered& rendered
   planned.question = rendered.shape.questions.front().text;
   planned.options = shown_choices(rendered);
   planned.elsewhere = prompt.shown_elsewhere;
-  if (rendered.host == Host::kAskUserQuestion) {
-    planned.header = rendered.payload["questions"].items().front()["header"].as_string();
-  }
+  planned.header = rendered.header;
   return planned;
 }
 
-// Opens the question (or joins the same one), plans the prompt, and gives it with its marker.
-Result<Rendered> plan(Context& context, inbox::Home& home, const Declaration& declaration, Host host, int page) {
+// Opens the question (or joins the same one), records the planned prompt, and renders it with its marker.
+Result<Rendered> plan(Context& context, inbox::Home& home, const Declaration& declaration, const Host& host, int page) {
   const AskedPrompt asked = SB_TRY(first_question(declaration, host));
   const Prompt prompt = SB_TRY(page_of(asked, page));
   const std::string place(inbox::kNoncePlaceholder);
@@ -111,24 +109,24 @@ Result<Rendered> plan(Context& context, inbox::Home& home, const Declaration& de
   const inbox::AskContext asking{.workspace = workspace, .session = ""};
   auto state = SB_TRY(home.inbox().load(SB_TRY(home.inbox().open(declaration, asking)).id));
   if (!state.is_open() && !state.is_answered()) {
-    // WorkResult without an answer: whoever renders it again asks again.
+    // Closed without an answer: rendering it again asks it again.
     SB_TRY(home.inbox().consume(state.id, "render"));
     state = SB_TRY(home.inbox().load(SB_TRY(home.inbox().open(declaration, asking)).id));
   }
   if (!state.is_open()) {
-    return fail(ErrorCode::kConflict, fmt::format("{} has been answered, and nobody has read it yet", state.id),
-                "Read it with signalbox ask; after that it can be asked again");
+    return fail(ErrorCode::kConflict, fmt::format("{} is answered, but the answer has not been read yet", state.id),
+                "Read it with signalbox ask; then it can be asked again");
   }
   const auto planned = SB_TRY(home.inbox().plan_prompt(planned_from(prompt, draft, asked.part, state)));
   return render(prompt, declaration.profile, host, {.nonce = planned.nonce});
 }
 
 int run_render(Context& context, const RenderArguments& arguments) {
-  const auto host = decision::host_named(arguments.host);
+  const Host* host = decision::host_named(arguments.host);
   if (!host) {
     return report(context, Error{ErrorCode::kInvalid,
-                                 fmt::format("there is no host {}", quote_json(arguments.host)),
-                                 "Use text, brief, ask_user_question, request_user_input or elicitation",
+                                 fmt::format("unknown host {}", quote_json(arguments.host)),
+                                 "Use " + decision::host_names(),
                                  {},
                                  false});
   }
@@ -150,10 +148,9 @@ int run_render(Context& context, const RenderArguments& arguments) {
 
 Action declare_render(App& app) {
   auto arguments = std::make_shared<RenderArguments>();
-  app.add_option("--def", arguments->definition, "Declaration to show, or - for the input")->required();
-  app.add_option("--host", arguments->host, "text, brief, ask_user_question, request_user_input or elicitation")
-      ->required();
-  app.add_option("--page", arguments->page, "Page of the options, from 1, where they do not fit on one");
+  app.add_option("--def", arguments->definition, "Declaration to render; - for stdin")->required();
+  app.add_option("--host", arguments->host, decision::host_names())->required();
+  app.add_option("--page", arguments->page, "Page number, from 1, if the options do not fit on one page");
   return [arguments](Context& context) { return run_render(context, *arguments); };
 }
 

@@ -1,4 +1,4 @@
-// `signalbox render`: what comes out, what is recorded, what is refused.
+// `signalbox render`: what it prints, records and rejects.
 #include "decision/render/render.hpp"
 
 #include <gmock/gmock.h>
@@ -6,7 +6,7 @@
 #include <filesystem>
 
 #include "base/document/document.hpp"
-#include "base/fakes.hpp"
+#include "base/testing/fakes.hpp"
 #include "cli/command.hpp"
 #include "inbox/home.hpp"
 
@@ -60,7 +60,7 @@ class RenderCommand : public testing::Test {
 constexpr const char* kBranch =
     "{decision: branch, instruction: Which branch should be released?, options: [main, hotfix]}";
 
-TEST_F(RenderCommand, GivesTheCallAndRecordsIt) {
+TEST_F(RenderCommand, PrintsTheCallAndRecordsIt) {
   const RunOutput result = ran(kBranch, {"--host", "ask_user_question"});
   ASSERT_EQ(result.code, kExitOk) << result.errors;
   const auto call = parse_json(result.output);
@@ -74,12 +74,25 @@ TEST_F(RenderCommand, GivesTheCallAndRecordsIt) {
   EXPECT_EQ(prompts[0].options[1].id, "hotfix");
 }
 
-TEST_F(RenderCommand, TextIsTheBlockAlone) {
+TEST_F(RenderCommand, TextHostPrintsOnlyTheBlock) {
   const RunOutput result = ran(kBranch, {"--host", "text"});
   EXPECT_EQ(result.code, kExitOk);
   EXPECT_EQ(result.output, "Which branch should be released?\n\n1) main\n2) hotfix\n");
   EXPECT_EQ(result.errors, "");
   EXPECT_EQ(planned().size(), 1u);
+}
+
+TEST_F(RenderCommand, HelpAndErrorsNameEveryHostOfTheTable) {
+  const RunOutput help = ran(kBranch, {"--help"});
+  const RunOutput wrong = ran(kBranch, {"--host", "telegraph"});
+  EXPECT_EQ(wrong.code, kExitUsage);
+  EXPECT_THAT(wrong.errors, HasSubstr("\"telegraph\""));
+  for (const decision::Host* host : decision::hosts::kAll) {
+    EXPECT_THAT(help.output, HasSubstr(host->name));
+    EXPECT_THAT(wrong.errors, HasSubstr(host->name));
+    const RunOutput shown = ran(kBranch, {"--host", std::string(host->name)});
+    EXPECT_EQ(shown.code, kExitOk) << host->name << ": " << shown.errors;
+  }
 }
 
 TEST_F(RenderCommand, PagesAreCountedFromOne) {
@@ -91,7 +104,7 @@ TEST_F(RenderCommand, PagesAreCountedFromOne) {
   EXPECT_EQ(wrong.output, "");
 }
 
-TEST_F(RenderCommand, AOneWayDoorIsNotShownWithoutItsNote) {
+TEST_F(RenderCommand, AOneWayDoorNeedsAHostThatShowsItsNote) {
   const std::string yaml =
       "{decision: d, instruction: Drop it?, door: one-way, irreversible_note: Gone for good., options: [Keep, Drop]}";
   const RunOutput refused = ran(yaml, {"--host", "request_user_input"});
@@ -101,13 +114,13 @@ TEST_F(RenderCommand, AOneWayDoorIsNotShownWithoutItsNote) {
   EXPECT_THAT(ran(yaml, {"--host", "elicitation"}).output, HasSubstr("Gone for good."));
 }
 
-TEST_F(RenderCommand, WhatIsLostIsNamed) {
+TEST_F(RenderCommand, FieldsThatAreNotShownAreListed) {
   const std::string yaml =
       "{decision: d, instruction: Which one?, options: [{id: a, label: One, recommended: true}, Two]}";
   EXPECT_EQ(ran(yaml, {"--host", "text"}).errors, "not shown on text: recommended\n");
 }
 
-// A file that an agent wrote must not say what happens without an answer.
+// A file that an agent wrote must not decide what happens without an answer.
 TEST_F(RenderCommand, ADefaultNeedsATrustedFile) {
   const RunOutput refused = ran(
       "{decision: d, profile: gstack, instruction: Which one?, options: [a1, a2], on_timeout: default, deadline: 1h, "
@@ -117,7 +130,7 @@ TEST_F(RenderCommand, ADefaultNeedsATrustedFile) {
   EXPECT_TRUE(planned().empty());
 }
 
-TEST_F(RenderCommand, FlowsAndChainsBeginWithTheirFirstQuestion) {
+TEST_F(RenderCommand, AFlowStartsWithItsFirstQuestion) {
   const std::string flow =
       "{flow: release, steps: [{key: branch, instruction: Which branch?, options: [main, hotfix]}, "
       "{key: env, instruction: Which one?, options: [here, there]}]}";
@@ -125,10 +138,10 @@ TEST_F(RenderCommand, FlowsAndChainsBeginWithTheirFirstQuestion) {
   EXPECT_EQ(planned()[0].part, "branch");
 }
 
-TEST_F(RenderCommand, AnUnknownHostIsNamed) {
+TEST_F(RenderCommand, AnUnknownHostIsReported) {
   const RunOutput wrong = ran(kBranch, {"--host", "fax"});
   EXPECT_EQ(wrong.code, kExitUsage);
-  EXPECT_THAT(wrong.errors, HasSubstr("there is no host \"fax\""));
+  EXPECT_THAT(wrong.errors, HasSubstr("unknown host \"fax\""));
 }
 
 }  // namespace

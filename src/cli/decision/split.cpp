@@ -1,5 +1,5 @@
-// `signalbox split plan|start|step`: chains for programs. `start` and `step` print one JSON object and end with 0 for
-// every event; `plan` says what will be asked.
+// `signalbox split plan|start|step`: chains for programs. `start` and `step` print one JSON object and exit 0 for every
+// event; `plan` prints what will be asked.
 #include <fmt/format.h>
 
 #include "cli/decision/declaration_file.hpp"
@@ -15,7 +15,7 @@ using decision::ChainModel;
 using decision::ChainTurn;
 
 struct SplitOptions {
-  int cap = 0;  // 0: only the profile's
+  int cap = 0;  // 0: only the profile's limit
   bool wants_json = false;
 };
 
@@ -53,7 +53,7 @@ int run_plan(Context& context, const SplitOptions& options) {
   return kExitOk;
 }
 
-// A state that is given to `start` is resumed; an input then is its answer, or on hold a word that says how to go on.
+// `start` with a state resumes it. An input is then the answer, or, while on hold, the word that ends the hold.
 ChainTurn resume(const ChainModel& model, const decision::ChainState& state, const std::optional<std::string>& input) {
   if (!input) return decision::chain_resume(model, state);
   if (state.is_held) {
@@ -93,15 +93,17 @@ Action declare_split(App& app) {
   auto options = std::make_shared<SplitOptions>();
   static std::string ignored;
   app.require_subcommand(1);
-  App* plan = app.add_subcommand("plan", "Say what will be asked, without asking");
-  App* start = app.add_subcommand("start", "Show the first question, or resume a state");
-  App* step = app.add_subcommand("step", "Take one answer");
-  plan->add_option("--def", ignored, "The definition: a YAML or JSON file, or - for the input");
-  plan->add_option("--cap", options->cap, "Most options one question of the host can show")->range(1, 1'000'000);
+  App* plan = app.add_subcommand("plan", "Print what will be asked, without asking");
+  App* start = app.add_subcommand("start", "Show the first question, or resume from a state");
+  App* step = app.add_subcommand("step", "Process one answer");
+  plan->add_option("--def", ignored, "The definition: a YAML or JSON file; - for stdin");
+  plan->add_option("--cap", options->cap, "The number of options the host can show in one question")
+      ->range(1, 1'000'000);
   plan->add_flag("--json", options->wants_json, "Print the plan as JSON");
   declare_state_options(*start, StateUse::kStart);
   declare_state_options(*step, StateUse::kStep);
-  start->add_option("--cap", options->cap, "Most options one question of the host can show")->range(1, 1'000'000);
+  start->add_option("--cap", options->cap, "The number of options the host can show in one question")
+      ->range(1, 1'000'000);
   return [&app, options, plan, start](Context& context) {
     if (app.got_subcommand(plan)) return run_plan(context, *options);
     return run_turn(context, app.got_subcommand(start) ? StateUse::kStart : StateUse::kStep, options->cap);

@@ -26,8 +26,8 @@ Result<std::optional<std::string>> read_key(const Context& context) {
   }
   if (key.size() < kShortestKey) {
     return fail(ErrorCode::kInvalid,
-                fmt::format("the state key has {} bytes; at least {} are needed", key.size(), kShortestKey),
-                "Make one: head -c 32 /dev/urandom > key");
+                fmt::format("the state key has {} bytes; it must have at least {}", key.size(), kShortestKey),
+                "Create one: head -c 32 /dev/urandom > key");
   }
   return key;
 }
@@ -39,7 +39,7 @@ Result<std::string> read_state(const Context& context, const std::string& value)
   return text;
 }
 
-// Framing may have added one line end; nothing else is taken away.
+// Removes one line end, which the shell or a pipe may have added, and nothing else.
 Result<std::string> read_input(const Context& context, const std::string& value) {
   if (value != "-") {
     if (value.size() > limits::kInputBytes) return fail(ErrorCode::kLimit, "the input is too long", "Send less");
@@ -65,11 +65,11 @@ Result<StateOptions> read_values(Context& context) {
 void declare_state_options(App& app, StateUse use) {
   static std::string ignored;
   const bool is_step = use == StateUse::kStep;
-  app.add_option("--def", ignored, "The definition: a YAML or JSON file, or - for the input");
+  app.add_option("--def", ignored, "The definition: a YAML or JSON file; - for stdin");
   app.add_option("--state", ignored,
-                 is_step ? "The state the last call printed, or @FILE" : "Resume this state, or @FILE");
-  app.add_option("--input", ignored, "What the person typed, or - for the input");
-  app.add_option("--key", ignored, "File with the key the state is authenticated with; else SIGNALBOX_STATE_KEY");
+                 is_step ? "The state printed by the last call, or @FILE" : "Resume from this state, or @FILE");
+  app.add_option("--input", ignored, "What the person typed; - for stdin");
+  app.add_option("--key", ignored, "File with the key that authenticates the state (default: SIGNALBOX_STATE_KEY)");
   app.add_option("--now", ignored, "The time to compare `expires:` with, in RFC 3339");
 }
 

@@ -1,4 +1,4 @@
-// The options that `flow` and `split` share: the definition, the state and the input, each byte for byte.
+// The options shared by `flow` and `split`: definition, state and input, each taken byte for byte.
 //
 //   --def F  --state BLOB|@FILE  --input TEXT|-  --key FILE  --now RFC3339
 #pragma once
@@ -28,12 +28,12 @@ void declare_state_options(App& app, StateUse use);
 struct StateOptions {
   decision::Declaration declaration;
   std::optional<std::string> state;
-  std::optional<std::string> input;  // of `-`: the whole input less one line end
+  std::optional<std::string> input;  // for `-`: all of stdin, without one line end
   decision::FlowBlobContext blob;    // key and --now
 };
 
-// `kStep` needs a state and an input. The key is that of --key (raw bytes), else of SIGNALBOX_STATE_KEY (base64url),
-// and has at least 16 bytes.
+// `kStep` needs a state and an input. The key is read from --key (raw bytes), else from SIGNALBOX_STATE_KEY
+// (base64url), and must have at least 16 bytes.
 Checked<StateOptions> read_state_options(Context& context, StateUse use);
 
 }  // namespace sb::cli

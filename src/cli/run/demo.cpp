@@ -1,5 +1,5 @@
-// `signalbox demo`: a ticket becomes a merged change, here and now, without any key: the real pipeline and workflows, a
-// real repository and remote, and a model whose replies are written down.
+// `signalbox demo`: turns a sample ticket into a merged change without an API key. Uses the real pipeline and
+// workflows, a real repository and remote, and a model with recorded replies.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -53,7 +53,7 @@ class Demo {
     return context_.seams.process.run({.argv = {"./check"}, .directory = place_.repository(), .timeout_ms = 10'000});
   }
 
-  // A new run, or the one that was not over when the demonstration was broken off.
+  // Starts a new run, or resumes the unfinished run of an interrupted demo.
   Status open() {
     if (place_.already_existed) {
       const auto last = run_environment_.log().resolve("last");
@@ -68,9 +68,8 @@ class Demo {
   }
 
   std::unexpected<Error> is_over_already() const {
-    return fail(ErrorCode::kConflict,
-                fmt::format("the demonstration in {} is over already", quote_json(place_.directory)),
-                fmt::format("See what happened: {} runs show last; or name another folder", program()));
+    return fail(ErrorCode::kConflict, fmt::format("the demo in {} has already finished", quote_json(place_.directory)),
+                fmt::format("See {} runs show last, or name another folder", program()));
   }
 
   Result<RunState> drive() {
@@ -105,7 +104,7 @@ class Demo {
     return request;
   }
 
-  // The one question the script asks. Whatever else comes up stays in the inbox: nothing here may decide it.
+  // The one question the script asks. Any other question stays in the inbox: the demo must not decide it.
   Status ask(const std::string& decision, const std::function<bool()>& is_wanted) {
     inbox::Home& home = run_environment_.home().home();
     const inbox::DecisionState state = SB_TRY(home.inbox().load(decision));
@@ -124,8 +123,8 @@ class Demo {
 
   Status take_default(const std::string& decision, const std::string& choice) {
     if (!wants_json_) {
-      context_.out(fmt::format("          Nobody is at a terminal here, so the stated default is taken: {}\n",
-                               demo_data()["default"].as_string()));
+      context_.out(
+          fmt::format("          No terminal; using the default answer: {}\n", demo_data()["default"].as_string()));
     }
     inbox::AnswerSubmission submission;
     submission.given.options = {choice};
@@ -150,7 +149,7 @@ class Demo {
     return {};
   }
 
-  // As a person would: the work copy follows what was merged.
+  // Updates the work copy to what was merged, as a person would.
   Status merge_by_hand() const {
     pipeline::Git git(context_.seams, place_.repository());
     SB_TRY(git.run({"pull", "--quiet", "--ff-only", "origin", "main"}));
@@ -170,7 +169,7 @@ class Demo {
     return events;
   }
 
-  // What was asked and answered first, as the inbox has it.
+  // The first question and its answer, from the inbox.
   Question question(const RunState& state) {
     for (const pipeline::RunQuestion& asked : state.asked) {
       const auto decision = run_environment_.home().home().inbox().load(asked.decision);
@@ -196,15 +195,16 @@ class Demo {
 
   void introduce(const ProcessResult& before) const {
     if (wants_json_) return;
-    context_.out(fmt::format(
-        "In {}: a small project (repo/), its remote (remote.git), and a home for Signalbox "
-        "(home/).\nThe ticket: {}\nThe project's own check says: {}\n\n",
-        printable(place_.directory), demo_data()["goal"].as_string(), before.code == 0 ? "fine" : failed_line(before)));
+    context_.out(
+        fmt::format("In {}: a small project (repo/), its remote (remote.git), and a home for Signalbox "
+                    "(home/).\nTicket: {}\nThe project's check before: {}\n\n",
+                    printable(place_.directory), demo_data()["goal"].as_string(),
+                    before.code == 0 ? "passed" : failed_line(before)));
   }
 
   void conclude(const RunState& state, const ProcessResult& after, const Events& events) {
     if (state.outcome != "merged") {
-      context_.err(fmt::format("The demonstration did not end in a merge: {}\nSee {} runs show {}\n",
+      context_.err(fmt::format("The demo did not end in a merge: {}\nSee {} runs show {}\n",
                                state.outcome.empty() ? state.waits_for : state.outcome, program(), run_));
       return;
     }
@@ -213,15 +213,15 @@ class Demo {
     context_.out(fmt::format("\nMerged: {} on main of remote.git\n", state.commit.substr(0, 12)));
     context_.out(
         fmt::format("Asked: {} {} ({})\n", printable(answer.asked), printable(answer.answered), printable(answer.by)));
-    context_.out(fmt::format("The check now: {}\n", after.code == 0 ? "passes" : failed_line(after)));
-    context_.out(fmt::format("{} events ({} of the run, {} of its agents) in {:.1f} s\n\nLook around:\n",
+    context_.out(fmt::format("The project's check after: {}\n", after.code == 0 ? "passed" : failed_line(after)));
+    context_.out(fmt::format("{} events ({} of the run, {} of its agents) in {:.1f} s\n\nExplore:\n",
                              events.of_run + events.of_agents, events.of_run, events.of_agents,
                              static_cast<double>(took_ms_) / 1'000));
     context_.out(fmt::format("  git -C {} show\n  cd {} && ./check\n", repository, repository));
     for (const char* words : {"runs show last", "inbox list --all", "session list"}) {
       context_.out(fmt::format("  {} {}\n", program(), words));
     }
-    context_.out("\nThe replies of the model are in home/replies.jsonl; everything else happened.\n");
+    context_.out("\nThe model's replies were recorded (home/replies.jsonl); everything else was real.\n");
   }
 
   void print_json(const RunState& state, const ProcessResult& before, const ProcessResult& after,
@@ -277,8 +277,9 @@ int run_demo(const Context& users, const DemoOptions& options) {
 
 Action declare_demo(App& app) {
   auto options = std::make_shared<DemoOptions>();
-  app.add_option("--dir", options->directory, "Keep everything in this new or empty folder; else a temporary one");
-  app.add_flag("--json", options->wants_json, "The result as one JSON object");
+  app.add_option("--dir", options->directory,
+                 "Keep everything in this new or empty folder (default: a temporary folder)");
+  app.add_flag("--json", options->wants_json, "Print the result as one JSON object");
   return [options](Context& context) { return run_demo(context, *options); };
 }
 

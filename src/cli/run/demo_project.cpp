@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::string_view kMark = "demo.json";
 constexpr std::string_view kConfig =
-    "# What `signalbox demo` runs with: a model whose replies are written down, and the project's own check.\n"
+    "# The settings of `signalbox demo`: a model with recorded replies, and the project's check.\n"
     "models: {demo: {provider: scripted, script: replies.jsonl}}\n"
     "roles: {default: demo}\n"
     "checks: [./check]\n";
@@ -26,7 +26,7 @@ std::string random_name(Random& random) {
   return to_hex(std::string_view(reinterpret_cast<const char*>(bytes), sizeof bytes));
 }
 
-// Whether it is one of ours; made where there is nothing yet.
+// Whether it is an existing demo folder. Creates a missing folder.
 Result<bool> take_folder(const Seams& seams, const std::string& directory) {
   const FileKind kind = seams.files.kind(directory);
   if (kind == FileKind::kMissing) {
@@ -34,13 +34,13 @@ Result<bool> take_folder(const Seams& seams, const std::string& directory) {
     return false;
   }
   if (kind != FileKind::kDirectory) {
-    return fail(ErrorCode::kConflict, fmt::format("{} is not a folder", quote_json(directory)), "Name another one");
+    return fail(ErrorCode::kConflict, fmt::format("{} is not a folder", quote_json(directory)), "Name another folder");
   }
   const auto names = SB_TRY(seams.files.list(directory));
   if (names.empty()) return false;
   if (std::ranges::find(names, kMark) != names.end()) return true;
   return fail(ErrorCode::kConflict, fmt::format("{} is not empty", quote_json(directory)),
-              "Name a new folder, or an empty one");
+              "Name a new or empty folder");
 }
 
 Status write_project(const Seams& seams, const DemoFolder& place) {
@@ -101,7 +101,7 @@ Result<DemoFolder> make_demo_folder(const Seams& seams, const std::string& given
 
 Environment demo_environment(const Environment& users, const DemoFolder& place) {
   auto variables = users.all();
-  // Whatever else the user has set up is not part of the demonstration.
+  // The user's own setup is not part of the demo.
   std::erase_if(variables, [](const auto& variable) { return variable.first.starts_with("SIGNALBOX_"); });
   variables["SIGNALBOX_HOME"] = place.home();
   return Environment(std::move(variables));

@@ -1,10 +1,10 @@
-// The folder a demonstration happens in: a small project with a ticket and a check that fails, its remote, and a home
-// of its own for Signalbox, so that nothing of the user's is touched.
+// The folder of a demo: a small project with a ticket and a failing check, its remote, and a separate home for
+// Signalbox, so that the user's files are not touched.
 //
 //   repo/         the work copy; `./check` is its test
-//   remote.git    what it is pushed to and merged in
-//   home/         SIGNALBOX_HOME: config.yaml, replies.jsonl, and what is kept
-//   demo.json     says that the folder is one of ours, and ready
+//   remote.git    the remote that changes are pushed to and merged in
+//   home/         SIGNALBOX_HOME: config.yaml, replies.jsonl, and the store
+//   demo.json     marks a complete demo folder
 #pragma once
 
 #include <string>
@@ -24,14 +24,14 @@ struct DemoFolder {
   std::string ticket() const { return repository() + "/tickets/1-no-name.md"; }
 };
 
-// What is built in: {goal, default, files, replies}.
+// The built-in data: {goal, default, files, replies}.
 const Value& demo_data();
 
-// Made in `given`, or in a new folder for temporary files when that is empty. A folder that was made before is taken as
-// it is; kConflict for one that has anything else in it.
+// Creates the demo in `given`, or in a new temporary folder if that is empty. An existing demo folder is used as it is;
+// kConflict for a folder with other files in it.
 Result<DemoFolder> make_demo_folder(const Seams& seams, const std::string& given);
 
-// The user's, with Signalbox at home in the place.
+// The user's environment with SIGNALBOX_HOME set to the demo's home and without other SIGNALBOX_ variables.
 Environment demo_environment(const Environment& users, const DemoFolder& place);
 
 }  // namespace sb::cli

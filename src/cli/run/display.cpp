@@ -34,7 +34,7 @@ Extent extent_of(const Environment& environment) {
   return extent;
 }
 
-// What is going on stands at the end, so the beginning gives way; the last row stays free for the cursor.
+// The current activity is at the end, so lines after the first are dropped; the last row stays free for the cursor.
 void clip_to(int rows, std::vector<std::string>& lines) {
   const auto most = static_cast<std::size_t>(std::max(2, rows) - 1);
   if (lines.size() <= most) return;
@@ -69,7 +69,7 @@ void RunDisplay::redraw_loop() {
   }
 }
 
-// Line by line: erasing to the end of the screen moves all of it into the history of some terminals.
+// Redraws line by line: erasing to the end of the screen moves the block into the scrollback of some terminals.
 void RunDisplay::draw() {
   const Extent extent = extent_of(context_.seams.environment);
   const BlockStyle style{.now = context_.seams.clock.now_ms(),
@@ -78,7 +78,7 @@ void RunDisplay::draw() {
                          .frame = frame_};
   auto lines = run_block(state_, now_, style);
   clip_to(extent.rows, lines);
-  // A window that was made smaller holds no more of what was drawn than its rows.
+  // A window that was made smaller shows at most its rows of what was drawn.
   const std::size_t old = std::min(drawn_, static_cast<std::size_t>(std::max(2, extent.rows) - 1));
   std::string text = old > 0 ? fmt::format("\x1b[{}F", old) : std::string();
   for (const std::string& line : lines) text += fmt::format("\x1b[2K{}\n", line);
@@ -154,7 +154,7 @@ void RunDisplay::on_progress(const agent::Progress& progress) {
 void RunDisplay::show_wait(const agent::Progress& progress) {
   if (style_ != Style::kLines) return;
   const TimestampMs now = context_.seams.clock.now_ms();
-  context_.out(fmt::format("{}  {}: waits for the model until {}: {}\n", to_rfc3339(now).substr(11, 8),
+  context_.out(fmt::format("{}  {}: waiting for the model until {}: {}\n", to_rfc3339(now).substr(11, 8),
                            one_line(progress.workflow, 60), until_text(progress.until_ms, now),
                            one_line(progress.text, 300)));
   (void)context_.streams().flush();
@@ -168,7 +168,7 @@ void RunDisplay::pause() {
 void RunDisplay::resume() {
   const std::lock_guard lock(mutex_);
   is_paused_ = false;
-  drawn_ = 0;  // what was asked stands below the block; it is drawn anew behind that
+  drawn_ = 0;  // the question is below the block; the next draw starts after it
 }
 
 void RunDisplay::finish() {

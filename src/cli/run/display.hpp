@@ -1,7 +1,6 @@
-// Shows a run while it goes on: a block that is redrawn in place on a terminal, lines where there is none, JSON for
-// programs.
+// Shows a run in progress: a block redrawn in place on a terminal, lines elsewhere, JSON for programs.
 //
-// Threads: on_progress() from any; the rest from one.
+// Threads: on_progress() from any thread; the rest from one.
 #pragma once
 
 #include <condition_variable>
@@ -23,10 +22,10 @@ class RunDisplay {
 
   void on_event(const pipeline::RunState& state, const pipeline::RunEvent& event);
   void on_progress(const agent::Progress& progress);
-  // Nothing is drawn until resume(): somebody is being asked.
+  // Draws nothing until resume(), while a question is asked on the terminal.
   void pause();
   void resume();
-  // The block stands as it is from now on.
+  // Draws the block a last time.
   void finish();
   bool is_json() const { return style_ == Style::kJson; }
 

@@ -14,7 +14,7 @@ namespace {
 
 using pipeline::RunState;
 
-// One run being watched.
+// Drives one run and shows it.
 class RunSession {
  public:
   RunSession(const Context& context, runs::RunEnvironment& run_environment, const DriveOptions& options)
@@ -81,7 +81,7 @@ class RunSession {
   }
 
   std::string next_step_text(const RunState& state) {
-    std::string text = fmt::format("Run {} is not over: {}.\n", state.id, one_line(state.waits_for, 1'000));
+    std::string text = fmt::format("Run {} is not finished: {}.\n", state.id, one_line(state.waits_for, 1'000));
     if (const pipeline::RunQuestion* asked = state.open_question()) {
       const auto decision = run_environment_.home().home().inbox().load(asked->decision);
       const auto declared = decision ? declaration_of(*decision) : std::nullopt;
@@ -93,7 +93,7 @@ class RunSession {
         }
       }
     }
-    return text + fmt::format("Go on with: signalbox runs resume {}\n", state.id);
+    return text + fmt::format("Resume with: signalbox runs resume {}\n", state.id);
   }
 
   std::string ending(const RunState& state) const {
@@ -104,11 +104,11 @@ class RunSession {
     text += fmt::format("\n{} tokens, {}, {}\n", token_count_text(state.usage().total()),
                         agent::dollars(state.micro_cents()), duration_text(state.updated_at - state.started_at));
     if (const std::string why = state.open_ticket(); !why.empty()) {
-      text += fmt::format("The ticket is still open: {}\nMend that, then: signalbox runs resume {}\n",
+      text += fmt::format("The ticket is still open: {}\nFix that, then run: signalbox runs resume {}\n",
                           one_line(why, 400), state.id);
     }
     if (has_work_tree(context_.seams.files, state)) {
-      text += fmt::format("What was not delivered is still in {}\n", state.tree.path);
+      text += fmt::format("Undelivered work is in {}\n", state.tree.path);
     }
     return text + fmt::format("More: signalbox runs show {}\n", state.id);
   }

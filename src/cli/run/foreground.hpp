@@ -1,5 +1,4 @@
-// What `run`, `runs resume` and the demo share: a run driven to its end, or to where somebody else must move, with
-// somebody watching.
+// Shared by `run`, `runs resume` and the demo: drives a run in the foreground until it ends or waits for someone else.
 #pragma once
 
 #include <optional>
@@ -12,22 +11,22 @@ namespace sb::cli {
 
 struct DriveOptions {
   bool wants_json = false;
-  std::optional<std::int64_t> wait_ms = {};  // for people who are not here, and for what is out; absent: the default
+  std::optional<std::int64_t> wait_ms = {};  // for answers from elsewhere and unreachable servers; absent: the default
 };
 
-// ProcessResult codes: 0 merged, or requested where nobody merges; 1 waits, escalated or stopped; 2 wrong use; 3 broke.
+// Exit codes: 0 merged, or requested if merging is off; 1 waiting, escalated or stopped; 2 wrong use; 3 internal error.
 int start_run(const Context& context, runs::RunEnvironment& run_environment, const pipeline::RunRequest& request,
               const DriveOptions& options);
-// `ticket`: as it is now, where that is known.
+// `ticket`: its current content, if known.
 int resume_run(const Context& context, runs::RunEnvironment& run_environment, const std::string& run,
                const std::optional<pipeline::Ticket>& ticket, const DriveOptions& options);
 
-// What --wait says; nothing when it was not given.
+// Parses --wait; nothing if it was not given.
 Result<std::optional<std::int64_t>> parse_wait(const std::string& given);
-// With --json also as one line on the output.
+// Reports the error; with --json also prints it as one line.
 int report_run(const Context& context, const Error& error, bool wants_json, std::string_view run = {});
 
-// Whether the run's own work tree is still there: it holds what was not delivered.
+// Whether the run's own work tree still exists; it holds undelivered work.
 bool has_work_tree(const Files& files, const pipeline::RunState& state);
 
 }  // namespace sb::cli

@@ -45,7 +45,7 @@ class Page {
     if (const std::string note = sandbox_note(state_); !note.empty()) line(fmt::format("warning   {}", note));
     line(fmt::format("started   {}", to_rfc3339(state_.started_at)));
     for (const pipeline::InputChange& changed : state_.changes) {
-      line(fmt::format("changed   {} on the way, {}", changed.what, to_rfc3339(changed.at)));
+      line(fmt::format("changed   {} during the run, {}", changed.what, to_rfc3339(changed.at)));
     }
     if (const auto reading = state_.interpretation.string_at("interpretation")) {
       line(fmt::format("read as   {}", *reading));
@@ -63,7 +63,7 @@ class Page {
     if (record.round > 0) name += fmt::format(" {}", record.round);
     if (record.attempt > 1) name += fmt::format("/{}", record.attempt);
     if (!record.is_over) {
-      line(fmt::format("  {:<12} under way   session {}", name, record.session));
+      line(fmt::format("  {:<12} running     session {}", name, record.session));
       left_out(record);
       return;
     }
@@ -88,7 +88,7 @@ class Page {
     left_out(record);
   }
 
-  // What was not given to it although it is there.
+  // Context that exists but was not given to the phase.
   void left_out(const PhaseRecord& record) {
     const auto each = [&](std::string_view name, const auto& act) {
       const Value& list = record.bundle[name];
@@ -97,7 +97,7 @@ class Page {
     };
     each("keys", [&](const Value& key) {
       if (key["left_out"] == Value(true)) {
-        line(fmt::format("    left out: {}: there was no room for it", key.string_at("key").value_or("?")));
+        line(fmt::format("    left out: {}: no room", key.string_at("key").value_or("?")));
       }
     });
     each("notes", [&](const Value& note) {
@@ -143,14 +143,14 @@ class Page {
       line(fmt::format("parked until {}: {}", to_rfc3339(state_.parked_until), state_.parked_reason));
     }
     if (run_status_.waits_until != 0) {
-      line(fmt::format("waits for the model until {}: {}", to_rfc3339(run_status_.waits_until),
+      line(fmt::format("waiting for the model until {}: {}", to_rfc3339(run_status_.waits_until),
                        run_status_.wait_reason));
     }
     if (!state_.url.empty()) line(fmt::format("request {}", state_.url));
     if (state_.outcome == "merged") line(fmt::format("commit {}", state_.commit));
     if (const std::string why = state_.open_ticket(); !state_.outcome.empty() && !why.empty()) {
       line(fmt::format("the ticket is still open: {}", why));
-      line(fmt::format("Mend that, then: signalbox runs resume {}", state_.id));
+      line(fmt::format("Fix that, then run: signalbox runs resume {}", state_.id));
     }
     line(fmt::format("{} tokens, {}, {} of work, {} events", token_count_text(state_.usage().total()),
                      agent::dollars(state_.micro_cents()), duration_text(state_.worked_ms), state_.events));
@@ -161,11 +161,11 @@ class Page {
     if (!run_status_.decision.empty())
       line(fmt::format("Answer with: signalbox inbox answer {}", run_status_.decision));
     if (run_status_.word == "paused")
-      line(fmt::format("End the pause with: signalbox session go-on {}", run_status_.session));
+      line(fmt::format("Continue with: signalbox session unpause {}", run_status_.session));
     if (run_status_.word == "taken over") {
-      line(fmt::format("Give it back with: signalbox session retry {}", run_status_.session));
+      line(fmt::format("Return it to the agent with: signalbox session retry {}", run_status_.session));
     }
-    if (!run_status_.is_driven) line(fmt::format("Go on with: signalbox runs resume {}", state_.id));
+    if (!run_status_.is_driven) line(fmt::format("Resume with: signalbox runs resume {}", state_.id));
   }
 
   const RunState& state_;

@@ -34,10 +34,10 @@ int print_outcome(const Context& context, const runs::Recording& recording, cons
                                        {"scratch", scratch.root}})) +
                 "\n");
   } else if (different.empty()) {
-    context.out(fmt::format("\nRun {} goes the same way: {}\n", recording.state.id,
-                            now.outcome.empty() ? "it is not over, and stands where it stood" : now.outcome));
+    context.out(fmt::format("\nRun {}: replay matches: {}\n", recording.state.id,
+                            now.outcome.empty() ? "not finished, same status" : now.outcome));
   } else {
-    context.out(fmt::format("\nRun {} goes another way:\n{}\nEverything is in {}\n", recording.state.id, different,
+    context.out(fmt::format("\nRun {}: replay diverged:\n{}\nEverything is in {}\n", recording.state.id, different,
                             scratch.root));
   }
   return different.empty() ? kExitOk : kExitNegative;
@@ -57,7 +57,7 @@ int replay_run(const Context& context, const std::string& name, bool wants_json)
   std::string different = replay.diverged_at();
   if (different.empty()) different = runs::divergence(recording->state, *state);
   for (const std::string& note : recording->notes) {
-    if (!different.empty()) different += fmt::format("\nPerhaps because {}.", note);
+    if (!different.empty()) different += fmt::format("\nPossible reason: {}.", note);
   }
   const int code = print_outcome(context, *recording, *scratch, different, *state, wants_json);
   if (code == kExitOk) (void)context.seams.process.run({.argv = {"rm", "-rf", "--", scratch->root}});

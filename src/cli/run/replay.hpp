@@ -1,5 +1,5 @@
-// `run --replay`: a recorded run played again, offline and at no cost, in a scratch clone with a scratch home. It stops
-// at the first request that was not asked then, and shows the difference.
+// `run --replay`: replays a recorded run, offline and at no cost, in a scratch clone with a scratch home. Stops at the
+// first request that differs from the recording, and shows the difference.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace sb::cli {
 
-// 0: it went the same way. 1: it did not. 2, 3: it could not be played.
+// Exit codes: 0 the replay matches, 1 it diverged, 2 or 3 it could not be replayed.
 int replay_run(const Context& context, const std::string& name, bool wants_json);
 
 }  // namespace sb::cli

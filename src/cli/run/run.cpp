@@ -1,4 +1,4 @@
-// `signalbox run "GOAL"`: a whole run in the foreground.
+// `signalbox run "GOAL"`: a run in the foreground.
 #include <fmt/format.h>
 
 #include "cli/run/foreground.hpp"
@@ -25,17 +25,16 @@ Result<pipeline::RunRequest> request_of(const Context& context, runs::RunEnviron
         SB_TRY(runs::load_ticket(context.seams, run_environment.forge(), options.ticket, &request.ticket_source));
     if (request.goal.empty()) request.goal = request.ticket->title;
     if (request.ticket->is_closed) {
-      context.err(
-          fmt::format("The ticket {} is closed already; the run works on it all the same.\n", request.ticket->id));
+      context.err(fmt::format("Ticket {} is already closed; the run continues anyway.\n", request.ticket->id));
     }
   }
   if (request.goal.empty()) {
-    return fail(ErrorCode::kInvalid, "neither a goal nor a ticket is given", "signalbox run \"GOAL\" --ticket FILE");
+    return fail(ErrorCode::kInvalid, "a goal or a ticket is required", "signalbox run \"GOAL\" --ticket FILE");
   }
   if (!options.mode.empty()) {
     request.mode = pipeline::run_mode_named(options.mode);
     if (!request.mode) {
-      return fail(ErrorCode::kInvalid, fmt::format("{} is no mode", quote_json(options.mode)),
+      return fail(ErrorCode::kInvalid, fmt::format("unknown mode {}", quote_json(options.mode)),
                   "Modes: FULL, IMPLEMENT, REVIEW_ONLY, QUICK_REVIEW, ESCALATE");
     }
   }
@@ -64,17 +63,17 @@ int run_goal(const Context& context, const RunOptions& options) {
 
 Action declare_run(App& app) {
   auto options = std::make_shared<RunOptions>();
-  app.add_option("GOAL", options->goal, "What is to be done; the ticket's title when left out");
-  app.add_option("--ticket", options->ticket, "A file (Markdown, YAML, JSON), an address the forge knows, or -");
-  app.add_option("--mode", options->mode, "FULL or IMPLEMENT, instead of what the words say");
-  app.add_option("--workspace", options->workspace, "The project's folder; the current one when not given");
+  app.add_option("GOAL", options->goal, "What should be done (default: the ticket's title)");
+  app.add_option("--ticket", options->ticket, "A file (Markdown, YAML, JSON), a URL of the forge, or - for stdin");
+  app.add_option("--mode", options->mode, "FULL or IMPLEMENT, instead of choosing by the ticket's text");
+  app.add_option("--workspace", options->workspace, "The project's folder (default: the current folder)");
   app.add_option("--wait", options->wait,
-                 "Wait this long for each answer that must come from elsewhere (else: not at all), and in all for "
-                 "servers that are out (else: 15m); then leave the run to runs resume");
+                 "Wait this long for each answer from elsewhere (default: do not wait), and in total for unreachable "
+                 "servers (default: 15m); then exit, and continue with runs resume");
   app.add_option("--replay", options->replay,
-                 "Play this run again instead, offline and at no cost: its id, last, or a folder of runs export")
+                 "Replay this run instead, offline and at no cost: its id, last, or a folder of runs export")
       ->excludes({"GOAL", "--ticket", "--mode", "--workspace", "--wait"});
-  app.add_flag("--json", options->wants_json, "One JSON object a line: each event, and the result at the end");
+  app.add_flag("--json", options->wants_json, "Print one JSON object per line: each event, and the result at the end");
   return [options](Context& context) { return run_goal(context, *options); };
 }
 

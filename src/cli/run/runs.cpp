@@ -16,7 +16,7 @@ namespace {
 using pipeline::RunLog;
 using pipeline::RunState;
 
-// For looking: a home that cannot be written to is read.
+// For reading: falls back to read-only access if the home is not writable.
 Result<std::unique_ptr<inbox::Home>> open_for_reading(const Context& context) {
   auto home = inbox::Home::open(context.seams, store::Access::kReadWrite);
   if (!home && home.error().code == ErrorCode::kIo) return inbox::Home::open(context.seams, store::Access::kReadOnly);
@@ -36,7 +36,7 @@ std::string list_line(const Value& row, TimestampMs now) {
       160);
 }
 
-// How it stands now, which its row cannot know. One that cannot be looked at stands as its row says.
+// Adds the current status, which the stored row does not have; the stored one if it cannot be read.
 void set_status(const Context& context, inbox::Home& home, const RunLog& log, Value& row) {
   const std::string status = row.string_at("status").value_or("");
   pipeline::RunStatus run_status{.word = status};
@@ -60,7 +60,7 @@ int list(const Context& context, const RunsOptions& options) {
     context.out(to_json(Value(Value::Array(rows->begin(), rows->end()))) + "\n");
     return kExitOk;
   }
-  if (rows->empty()) context.out("No run yet. Start one: signalbox run \"GOAL\"\n");
+  if (rows->empty()) context.out("There are no runs yet. Start one: signalbox run \"GOAL\"\n");
   for (const Value& row : *rows) context.out(list_line(row, context.seams.clock.now_ms()) + "\n");
   return kExitOk;
 }
@@ -90,7 +90,7 @@ int show(const Context& context, const RunsOptions& options) {
   return kExitOk;
 }
 
-// What others said since is no change of what is asked for, but worth knowing.
+// New comments do not change what the ticket asks for, but the user should know about them.
 void print_comments(const Context& context, const pipeline::Ticket& now, const RunState& state) {
   std::int64_t count = 0;
   for (const pipeline::Ticket::Comment& comment : now.comments) {
@@ -98,11 +98,11 @@ void print_comments(const Context& context, const pipeline::Ticket& now, const R
     if (!is_ours && std::ranges::find(state.ticket.comments, comment) == state.ticket.comments.end()) ++count;
   }
   if (count == 0) return;
-  context.err(fmt::format("The ticket has {} since the run began, which agents do not see.\n",
+  context.err(fmt::format("The ticket has {} since the run started; agents do not see new comments.\n",
                           count == 1 ? "a new comment" : fmt::format("{} new comments", count)));
 }
 
-// The ticket as it is now: what was given, else where it came from. One that is gone says nothing.
+// The current ticket: the one given, else read again from its source; nothing if it cannot be read.
 Result<std::optional<pipeline::Ticket>> ticket_now(const Context& context, runs::RunEnvironment& run_environment,
                                                    const RunState& state, const RunsOptions& options) {
   if (!options.ticket.empty()) return SB_TRY(runs::load_ticket(context.seams, run_environment.forge(), options.ticket));
@@ -112,7 +112,7 @@ Result<std::optional<pipeline::Ticket>> ticket_now(const Context& context, runs:
     print_comments(context, *ticket, state);
     return std::move(*ticket);
   }
-  context.err(fmt::format("The ticket cannot be read again ({}); the run goes on with what it has.\n",
+  context.err(fmt::format("The ticket cannot be read again ({}); the run continues with the stored one.\n",
                           one_line(ticket.error().to_string(), 300)));
   return std::nullopt;
 }
@@ -142,7 +142,7 @@ int resume(const Context& context, const RunsOptions& options) {
   return resume_run(context, **run_environment, id, *ticket, {.wants_json = options.wants_json, .wait_ms = *wait});
 }
 
-// Written down first; whoever drives it sees that, and where nobody does it is ended from here.
+// Records the request first: a process that drives the run sees it; if there is none, the caller ends the run.
 Status ask_to_stop(const Context& context, const RunsOptions& options, RunState& state) {
   const auto home = SB_TRY(inbox::Home::open(context.seams, store::Access::kReadWrite));
   RunLog log(home->store(), context.seams.clock);
@@ -162,20 +162,20 @@ int stop(const Context& context, const RunsOptions& options) {
   RunState state;
   if (const Status asked = ask_to_stop(context, options, state); !asked) return report(context, asked.error());
   if (!state.outcome.empty()) {
-    context.out(fmt::format("{} is over: {}\n", state.id, state.outcome));
+    context.out(fmt::format("{} has already ended: {}\n", state.id, state.outcome));
     return kExitOk;
   }
   const auto run_environment = runs::RunEnvironment::open(context.seams, state.workspace, runs::RunPurpose::kStopOnly);
   if (!run_environment) return report(context, run_environment.error());
   const auto ended = (*run_environment)->coordinator({}).drive(state.id, {});
   if (!ended && ended.error().code == ErrorCode::kConflict) {
-    context.out(fmt::format("{} is asked to stop; whoever drives it ends it\n", state.id));
+    context.out(fmt::format("Asked {} to stop; the process that drives it will end it\n", state.id));
     return kExitOk;
   }
   if (!ended) return report(context, ended.error());
   context.out(fmt::format("{} is {}\n", ended->id, ended->outcome));
   if (has_work_tree(context.seams.files, *ended)) {
-    context.out(fmt::format("What was not delivered is still in {}\n", ended->tree.path));
+    context.out(fmt::format("Undelivered work is in {}\n", ended->tree.path));
   }
   return kExitOk;
 }
@@ -189,7 +189,7 @@ Subcommand subcommand(App& runs, const std::string& name, const std::string& sum
 }
 
 void add_id(App& app, RunsOptions& options) {
-  app.add_option("ID", options.id, "The run, the beginning of its id, or last")->required();
+  app.add_option("ID", options.id, "The run's id, a prefix of it, or last")->required();
 }
 
 }  // namespace
@@ -198,25 +198,26 @@ Action declare_runs(App& app) {
   app.require_subcommand(1);
   auto options = std::make_shared<RunsOptions>();
   std::vector<Subcommand> all;
-  all.push_back(subcommand(app, "list", "The newest runs", options, list));
-  all.back().app->add_option("--limit", options->limit, "How many")->range(1, 10'000);
-  all.back().app->add_flag("--json", options->wants_json, "As a JSON array");
-  all.push_back(subcommand(app, "show", "All that is known of a run", options, show));
+  all.push_back(subcommand(app, "list", "List the newest runs", options, list));
+  all.back().app->add_option("--limit", options->limit, "How many to list")->range(1, 10'000);
+  all.back().app->add_flag("--json", options->wants_json, "Print a JSON array");
+  all.push_back(subcommand(app, "show", "Show everything about a run", options, show));
   add_id(*all.back().app, *options);
-  all.back().app->add_flag("--json", options->wants_json, "As JSON");
-  all.push_back(subcommand(app, "resume", "Drive a run on from where it stands", options, resume));
+  all.back().app->add_flag("--json", options->wants_json, "Print JSON");
+  all.push_back(subcommand(app, "resume", "Resume a run", options, resume));
   add_id(*all.back().app, *options);
-  all.back().app->add_option("--ticket", options->ticket, "The ticket as it is now");
+  all.back().app->add_option("--ticket", options->ticket, "The current ticket, if it changed");
   all.back().app->add_option("--wait", options->wait,
-                             "Wait this long for each answer that must come from elsewhere (else: not at all), and in "
-                             "all for servers that are out (else: 15m); then leave the run to runs resume");
-  all.back().app->add_flag("--json", options->wants_json, "One JSON object a line");
-  all.push_back(subcommand(app, "stop", "End a run; what it has not delivered stays", options, stop));
+                             "Wait this long for each answer from elsewhere (default: do not wait), and in total for "
+                             "unreachable servers (default: 15m); then exit, and continue with runs resume");
+  all.back().app->add_flag("--json", options->wants_json, "Print one JSON object per line");
+  all.push_back(subcommand(app, "stop", "Stop a run; undelivered work is kept", options, stop));
   add_id(*all.back().app, *options);
   all.back().app->add_option("--reason", options->reason, "Why, for the record");
-  all.push_back(subcommand(app, "export", "Its events, one JSON object a line", options, export_run));
+  all.push_back(subcommand(app, "export", "Print a run's events, one JSON object per line", options, export_run));
   add_id(*all.back().app, *options);
-  all.back().app->add_option("--as-test", options->directory, "A new folder with all that is needed to play it again");
+  all.back().app->add_option("--as-test", options->directory,
+                             "Instead write a new folder with everything needed to replay the run");
   return [all, app = &app](Context& context) {
     for (const Subcommand& one : all) {
       if (app->got_subcommand(one.app)) return one.action(context);

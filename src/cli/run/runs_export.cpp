@@ -1,4 +1,4 @@
-// `runs export`: a run as lines, or as a folder that plays it again.
+// `runs export`: a run as JSON lines, or as a folder that can replay it.
 #include <fmt/format.h>
 
 #include "cli/run/runs_parts.hpp"
@@ -13,7 +13,7 @@ int export_test(const Context& context, const RunsOptions& options) {
   if (!recording) return report(context, recording.error());
   const Status kept = runs::export_recording(context.seams, *recording, options.directory);
   if (!kept) return report(context, kept.error());
-  context.out(fmt::format("Run {} is kept in {}; play it with: {}/replay\n", recording->state.id, options.directory,
+  context.out(fmt::format("Exported run {} to {}; replay it with: {}/replay\n", recording->state.id, options.directory,
                           options.directory));
   return kExitOk;
 }

@@ -1,4 +1,4 @@
-// What the subcommands of `signalbox runs` share.
+// Shared by the subcommands of `signalbox runs`.
 #pragma once
 
 #include <string>

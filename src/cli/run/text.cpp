@@ -93,7 +93,7 @@ std::string line_of(const RunState& state, const RunEvent& event) {
     }
   }
   if (type == "phase_reopened") {
-    return fmt::format("{}: {} lets it go on (session {})", phase_name(payload), text(payload, "by"),
+    return fmt::format("{}: continued by {} (session {})", phase_name(payload), text(payload, "by"),
                        text(payload, "session"));
   }
   if (type == "delivered") return delivered_line(payload);
@@ -103,14 +103,14 @@ std::string line_of(const RunState& state, const RunEvent& event) {
     return fmt::format("answered ({}): {}{}", text(payload, "question"), text(payload, "choice"),
                        by.empty() ? "" : " by " + by);
   }
-  if (type == "escalated") return fmt::format("to a person ({}): {}", text(payload, "phase"), text(payload, "reason"));
+  if (type == "escalated") return fmt::format("escalated ({}): {}", text(payload, "phase"), text(payload, "reason"));
   if (type == "parked") {
     return fmt::format("parked until {}: {}", until_text(state.parked_until, event.time_ms), text(payload, "reason"));
   }
-  if (type == "woken") return "goes on";
-  if (type == "stop_asked") return fmt::format("{} asks it to stop", text(payload, "by"));
-  if (type == "settings_changed") return "the settings are not what they were; the new ones count from here";
-  if (type == "workflow_changed") return fmt::format("{} is not what it was before", text(payload, "workflow"));
+  if (type == "woken") return "continues";
+  if (type == "stop_asked") return fmt::format("stop requested by {}", text(payload, "by"));
+  if (type == "settings_changed") return "the settings changed; the new ones apply from here";
+  if (type == "workflow_changed") return fmt::format("workflow {} changed", text(payload, "workflow"));
   if (type == "pitch_archived") return fmt::format("pitch archived: {}", text(payload, "to"));
   if (type == "ended") return ended_line(state);
   return {};
@@ -153,7 +153,7 @@ std::string one_line(std::string_view text, std::size_t columns) {
     const std::size_t wide = is_unspaced_script(c) || is_emoji(c) ? 2 : is_mark(c) ? 0 : 1;
     if (used + wide > columns) {
       while (!cut.empty() && used >= columns && columns > 0) {
-        // Makes room for the dots.
+        // Makes room for the ellipsis.
         std::size_t end = cut.size() - 1;
         while (end > 0 && (static_cast<unsigned char>(cut[end]) & 0xC0) == 0x80) --end;
         cut.resize(end);
@@ -176,7 +176,7 @@ std::string sandbox_note(const RunState& state) {
   if (state.sandbox.empty() || state.sandbox.starts_with("bubblewrap")) return {};
   std::string why = state.sandbox;
   if (why.starts_with("none: ")) why.erase(0, 6);
-  return fmt::format("no sandbox ({}): what agents and checks run can reach all that you can", why);
+  return fmt::format("no sandbox ({}): commands of agents and checks can access everything you can", why);
 }
 
 Value result_of(const RunState& state, const pipeline::RunStatus& run_status) {
@@ -228,7 +228,7 @@ std::vector<std::string> run_block(const RunState& state, const PhaseProgress& n
                                          agent::dollars(now.micro_cents), duration_text(style.now - record.started_at)),
                              width)));
     if (now.waits_until > style.now) {
-      lines.push_back(paint("33", one_line(fmt::format("    waits for the model until {}: {}",
+      lines.push_back(paint("33", one_line(fmt::format("    waiting for the model until {}: {}",
                                                        until_text(now.waits_until, style.now), now.wait_reason),
                                            width)));
     } else if (!now.doing.empty()) {

@@ -1,5 +1,5 @@
-// Runs in words: one line an event, the block a terminal shows, the page of `runs show`. Pure. Text of tickets, models
-// and agents is made printable first: no control sequence of theirs reaches a terminal.
+// Runs as text: one line per event, the block shown on a terminal, the page of `runs show`. Pure. Text from tickets,
+// models and agents is made printable first, so that no control sequence reaches the terminal.
 #pragma once
 
 #include <string>
@@ -12,16 +12,16 @@
 
 namespace sb::cli {
 
-// What just happened; empty for events nobody need read about.
+// One line for an event; empty for events that are not shown.
 std::string event_line(const pipeline::RunState& state, const pipeline::RunEvent& event);
 
-// What a person must know where nothing keeps commands in; empty where bubblewrap does.
+// The warning shown if commands run without a sandbox; empty with bubblewrap.
 std::string sandbox_note(const pipeline::RunState& state);
 
-// 12:30:05 (in 57s); with the day where that is another one.
+// `12:30:05 (in 57s)`; with the date if it is not today.
 std::string until_text(TimestampMs until, TimestampMs now);
 
-// What goes on inside the phase that is worked on.
+// The current activity of the running phase.
 struct PhaseProgress {
   std::string workflow, step, doing;
   TimestampMs waits_until = 0;  // for its model's provider
@@ -36,7 +36,7 @@ struct BlockStyle {
   TimestampMs now = 0;
   int width = 80;
   bool has_colour = false;
-  int frame = 0;  // for the mark of what is under way
+  int frame = 0;  // of the spinner
 };
 // No line is wider than the width.
 std::vector<std::string> run_block(const pipeline::RunState& state, const PhaseProgress& now, const BlockStyle& style);

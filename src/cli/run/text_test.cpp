@@ -13,7 +13,7 @@ using pipeline::RunState;
 using testing::HasSubstr;
 using testing::Not;
 
-TEST(RunText, OneTurnIsOne) {
+TEST(RunText, TurnsAreCountedInSingularAndPlural) {
   EXPECT_EQ(turn_count_text(1), "1 turn");
   EXPECT_EQ(turn_count_text(12), "12 turns");
 }
@@ -28,13 +28,13 @@ TEST(RunText, CutsToColumns) {
   EXPECT_EQ(one_line("abc", 0), "");
 }
 
-TEST(RunText, LetsNoControlSequenceThrough) {
+TEST(RunText, RemovesControlSequences) {
   const std::string line = one_line("a\x1b[2Jb\a\r\xff", 100);
   EXPECT_THAT(line, Not(HasSubstr("\x1b")));
   EXPECT_TRUE(is_utf8(line));
 }
 
-TEST(RunText, Figures) {
+TEST(RunText, TokenCountsAndDurations) {
   EXPECT_EQ(token_count_text(999), "999");
   EXPECT_EQ(token_count_text(12'345), "12.3k");
   EXPECT_EQ(token_count_text(2'000'000), "2.0M");
@@ -47,7 +47,7 @@ TEST(RunText, Figures) {
 RunState state_with_phase() {
   RunState state;
   state.id = "r-1";
-  state.goal = "Mend\x1b[31m the export " + std::string(300, 'x');
+  state.goal = "Fix\x1b[31m the export " + std::string(300, 'x');
   pipeline::PhaseRecord record;
   record.phase = pipeline::Phase::kCoding;
   record.session = "s-1";
@@ -56,7 +56,7 @@ RunState state_with_phase() {
   return state;
 }
 
-TEST(RunText, BlockKeepsToItsWidth) {
+TEST(RunText, BlockFitsItsWidth) {
   const RunState state = state_with_phase();
   PhaseProgress now;
   now.step = "build-slice";
@@ -74,7 +74,7 @@ TEST(RunText, BlockKeepsToItsWidth) {
   EXPECT_THAT(lines[1], HasSubstr("1m01s"));
 }
 
-TEST(RunText, TellsWhatIsWaitedForAndUntilWhen) {
+TEST(RunText, ShowsWhatARunWaitsForAndUntilWhen) {
   RunState state = state_with_phase();
   const TimestampMs noon = *parse_rfc3339("2026-11-15T12:00:00.000Z");
   const BlockStyle style{.now = noon, .width = 120};
@@ -82,7 +82,8 @@ TEST(RunText, TellsWhatIsWaitedForAndUntilWhen) {
   now.doing = "Bash make";
   now.waits_until = noon + 57'000;
   now.wait_reason = "answered 429";
-  EXPECT_THAT(run_block(state, now, style)[2], HasSubstr("waits for the model until 12:00:57 (in 57s): answered 429"));
+  EXPECT_THAT(run_block(state, now, style)[2],
+              HasSubstr("waiting for the model until 12:00:57 (in 57s): answered 429"));
   now.waits_until = noon;
   EXPECT_THAT(run_block(state, now, style)[2], HasSubstr("Bash make"));
   state.parked_until = noon + 86'400'000;
@@ -93,21 +94,21 @@ TEST(RunText, TellsWhatIsWaitedForAndUntilWhen) {
   EXPECT_EQ(event_line(state, parked), "parked until 2026-11-16 12:00:00 (in 24h00m): answered 529");
 }
 
-TEST(RunText, ColourOnlyWhereWanted) {
+TEST(RunText, ColourOnlyIfRequested) {
   const RunState state = state_with_phase();
   const auto lines = run_block(state, {}, {.now = 2'000, .width = 80, .has_colour = true});
   EXPECT_THAT(lines[0], testing::StartsWith("\x1b[1m"));
   EXPECT_THAT(run_page(state, {.word = "running"}, false), Not(HasSubstr("\x1b")));
 }
 
-TEST(RunText, EventsAsLines) {
+TEST(RunText, OneLinePerEvent) {
   RunState state = state_with_phase();
   const auto line = [&](const std::string& type, Value payload) {
     return event_line(state, RunEvent{1, 0, type, std::move(payload)});
   };
   EXPECT_EQ(line("routed", Value::object({{"mode", "FULL"}})), "mode FULL");
   EXPECT_EQ(line("escalated", Value::object({{"phase", "merge"}, {"reason", "no\nroom"}})),
-            "to a person (merge): no room");
+            "escalated (merge): no room");
   EXPECT_EQ(
       line("delivered", Value::object({{"step", "scope"},
                                        {"passed", false},
@@ -116,7 +117,7 @@ TEST(RunText, EventsAsLines) {
   EXPECT_EQ(line("something_new", Value::object()), "");
 }
 
-TEST(RunText, ResultSaysWhatIsAsked) {
+TEST(RunText, ResultNamesTheOpenQuestion) {
   RunState state = state_with_phase();
   state.asked.push_back({.question = "merge", .decision = "d-1", .packet = {}, .choice = {}, .by = {}, .remark = {}});
   state.waits_for = "a person";

@@ -1,5 +1,5 @@
-// `signalbox hook`: what signalbox-hook does, for hosts that are told to call the one program; and how it gets into,
-// and out of, the settings of Claude Code.
+// `signalbox hook`: the same as signalbox-hook, for hosts configured to call one program. `hook install|uninstall` add
+// it to the settings of Claude Code and remove it.
 #include <fmt/format.h>
 
 #include "cli/command.hpp"
@@ -16,14 +16,14 @@ struct HookOptions {
   bool with_statusline = false;
 };
 
-// The small program stands beside this one.
+// signalbox-hook is installed beside this program.
 Result<std::string> hook_program(const Files& files) {
   const std::string program = join_path(parent_path(SB_TRY(files.canonical("/proc/self/exe"))), "signalbox-hook");
   if (files.kind(program) == FileKind::kFile) return program;
   return fail(ErrorCode::kNotFound, fmt::format("there is no {}", program), "Install signalbox-hook beside signalbox");
 }
 
-// `writes`: into the project, so that there must be one.
+// `writes`: the command writes into the project, so there must be one.
 Result<hook::InstallRequest> installation(const Seams& seams, const HookOptions& options, bool writes) {
   const std::string here = SB_TRY(seams.files.canonical("."));
   std::string project = writes ? SB_TRY(hook::find_writable_project(seams.files, seams.environment, here))
@@ -36,7 +36,7 @@ Result<hook::InstallRequest> installation(const Seams& seams, const HookOptions&
 }
 
 void print_backup(const Context& context, const hook::InstallResult& changed) {
-  if (!changed.backup.empty()) context.out(fmt::format("The settings as they were: {}\n", changed.backup));
+  if (!changed.backup.empty()) context.out(fmt::format("Backup of the old settings: {}\n", changed.backup));
 }
 
 int install(Context& context, const HookOptions& options) {
@@ -50,7 +50,8 @@ int install(Context& context, const HookOptions& options) {
   context.out(changed->is_changed ? fmt::format("Installed in {}\n", changed->path)
                                   : fmt::format("Already installed in {}; nothing changed\n", changed->path));
   print_backup(context, *changed);
-  if (options.with_stop) context.out(fmt::format("Messages are checked at Stop in {}\n", wanted->project));
+  if (options.with_stop)
+    context.out(fmt::format("The agent's last message is checked at Stop in {}\n", wanted->project));
   return kExitOk;
 }
 
@@ -67,7 +68,8 @@ int uninstall(Context& context, const HookOptions& options) {
 
 void add_scope(App& app, const std::shared_ptr<HookOptions>& options) {
   auto* user = app.add_flag("--user", options->is_user, "In the user's settings (the default)");
-  app.add_flag("--project", options->is_project, "In the settings of the project around this folder")->excludes(user);
+  app.add_flag("--project", options->is_project, "In the settings of the project that contains this folder")
+      ->excludes(user);
 }
 
 }  // namespace
@@ -75,15 +77,15 @@ void add_scope(App& app, const std::shared_ptr<HookOptions>& options) {
 Action declare_hook(App& app) {
   auto options = std::make_shared<HookOptions>();
   app.require_subcommand(0, 1);
-  auto* put_in = app.add_subcommand("install", "Write the hook into the settings of Claude Code");
-  auto* take_out = app.add_subcommand("uninstall", "Take out exactly what install wrote");
-  add_scope(*put_in, options);
-  add_scope(*take_out, options);
-  put_in->add_flag("--statusline", options->with_statusline, "Also show the open step, where nothing else is shown");
-  put_in->add_flag("--stop", options->with_stop, "Also check what the agent says last, in this project");
-  return [&app, put_in, take_out, options](Context& context) {
-    if (app.got_subcommand(put_in)) return install(context, *options);
-    if (app.got_subcommand(take_out)) return uninstall(context, *options);
+  auto* install_app = app.add_subcommand("install", "Add the hook to the settings of Claude Code");
+  auto* uninstall_app = app.add_subcommand("uninstall", "Remove exactly what install wrote");
+  add_scope(*install_app, options);
+  add_scope(*uninstall_app, options);
+  install_app->add_flag("--statusline", options->with_statusline, "Also set the status line, unless one is set");
+  install_app->add_flag("--stop", options->with_stop, "Also check the agent's last message, in this project");
+  return [&app, install_app, uninstall_app, options](Context& context) {
+    if (app.got_subcommand(install_app)) return install(context, *options);
+    if (app.got_subcommand(uninstall_app)) return uninstall(context, *options);
     return hook::run_process("signalbox-hook", {}, context.seams);
   };
 }

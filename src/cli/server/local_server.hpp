@@ -1,4 +1,4 @@
-// Owner listens at a port of this machine, found out by asking for /healthz.
+// Which program listens on a port of this machine, found by requesting /healthz.
 #pragma once
 
 #include <string>
@@ -8,13 +8,13 @@ namespace sb::cli {
 struct LocalServer {
   enum class Owner { kNone, kSignalbox, kOther };
   Owner who = Owner::kNone;
-  std::string version = {};  // of kSignalbox
+  std::string version = {};  // for kSignalbox
 };
 
 // Waits at most about two seconds.
 LocalServer probe_port(int port);
 
-// What an answer to GET /healthz says about who gave it. Pure.
+// Reads a response to GET /healthz. Pure.
 LocalServer parse_health_response(const std::string& response);
 
 }  // namespace sb::cli

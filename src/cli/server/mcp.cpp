@@ -1,4 +1,4 @@
-// `signalbox mcp`: Signalbox as an MCP server of coding agents, on the standard streams.
+// `signalbox mcp`: the MCP server for coding agents, on stdin and stdout.
 #include <unistd.h>
 
 #include "cli/server/mcp_commands.hpp"

@@ -1,4 +1,4 @@
-// What `signalbox mcp`, `signalbox serve` and `signalbox doctor` share.
+// Shared by `signalbox mcp`, `signalbox serve` and `signalbox doctor`.
 #pragma once
 
 #include "cli/command.hpp"
@@ -9,7 +9,7 @@ class App;
 
 namespace sb::cli {
 
-// Where `signalbox serve` listens unless told otherwise.
+// The default port of `signalbox serve`.
 inline constexpr int kServePort = 3917;
 
 Subcommand declare_mcp_install(App& mcp);

@@ -1,4 +1,4 @@
-// `signalbox mcp install|uninstall`: how Signalbox gets into, and out of, the configuration of MCP clients.
+// `signalbox mcp install|uninstall`: adds Signalbox to the configuration of MCP clients, and removes it.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -29,16 +29,16 @@ struct InstallOptions {
 
 const std::map<std::string, Client> kClients = {{"claude-code", Client::kClaudeCode}, {"codex", Client::kCodex}};
 
-// `writes`: into the project, so that there must be one.
+// `writes`: the command writes into the project, so there must be one.
 Result<ClientTarget> place_of(const Seams& seams, const InstallOptions& options, bool writes) {
   const auto client = kClients.find(options.client);
   if (client == kClients.end()) {
-    return fail(ErrorCode::kInvalid, fmt::format("there is no client {}", quote_json(options.client)),
-                "Give claude-code or codex with --client");
+    return fail(ErrorCode::kInvalid, fmt::format("unknown client {}", quote_json(options.client)),
+                "Use --client claude-code or --client codex");
   }
   if (!hook::is_server_name(options.name)) {
-    return fail(ErrorCode::kInvalid, fmt::format("{} cannot be a server's name", quote_json(options.name)),
-                "Use letters, digits, - and _, at most 64");
+    return fail(ErrorCode::kInvalid, fmt::format("{} is not a valid server name", quote_json(options.name)),
+                "Use at most 64 letters, digits, - and _");
   }
   const std::string here = SB_TRY(seams.files.canonical("."));
   std::string project = writes ? SB_TRY(hook::find_writable_project(seams.files, seams.environment, here))
@@ -52,8 +52,8 @@ Status check_url(const std::string& url) {
   const bool has_odd = std::ranges::any_of(url, [](unsigned char c) { return c <= 0x20 || c >= 0x7f || c == '"'; });
   const bool has_host = url.size() > scheme && url[scheme] != '/' && url[scheme] != ':';
   if (scheme > 0 && has_host && !has_odd) return {};
-  return fail(ErrorCode::kInvalid, fmt::format("{} is no address of a server", quote_json(url)),
-              "Write it as http://127.0.0.1:PORT/mcp");
+  return fail(ErrorCode::kInvalid, fmt::format("{} is not a valid server URL", quote_json(url)),
+              "Use the form http://127.0.0.1:PORT/mcp");
 }
 
 Status check_variable(const std::string& name) {
@@ -61,8 +61,8 @@ Status check_variable(const std::string& name) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
   };
   if (std::ranges::all_of(name, is_part) && (name.empty() || name.front() > '9')) return {};
-  return fail(ErrorCode::kInvalid, fmt::format("{} is no name of a variable", quote_json(name)),
-              "The token itself is not written into configurations; put it into a variable and name that");
+  return fail(ErrorCode::kInvalid, fmt::format("{} is not a valid variable name", quote_json(name)),
+              "The token itself is never written into a configuration; put it into a variable and name that variable");
 }
 
 Result<ServerEntry> wanted_entry(const Files& files, const InstallOptions& options) {
@@ -75,32 +75,31 @@ Result<ServerEntry> wanted_entry(const Files& files, const InstallOptions& optio
     return ServerEntry{"", {}, options.url, options.token_env};
   }
   if (!options.token_env.empty()) {
-    return fail(ErrorCode::kInvalid, "--token-env is for a client that connects", "Give --http or --port too");
+    return fail(ErrorCode::kInvalid, "--token-env needs a server to connect to", "Add --url or --port");
   }
   return ServerEntry{SB_TRY(files.canonical("/proc/self/exe")), {"mcp"}, ""};
 }
 
-// What the user must do, or may want to do, next.
+// Prints what the user must or may do next.
 void print_next_step(const Context& context, const ClientTarget& place, const ServerEntry& entry) {
   const bool is_project = place.scope == InstallScope::kProject;
-  if (!entry.url.empty()) context.out("It is reached while `signalbox serve` runs.\n");
+  if (!entry.url.empty()) context.out("The client can connect while `signalbox serve` runs.\n");
   if (place.client == Client::kClaudeCode && is_project) {
-    context.out("Claude Code asks once, when it next starts in this project, whether you approve of the server.\n");
+    context.out("Claude Code asks you to approve the server when it next starts in this project.\n");
   } else if (is_project) {
-    context.out(
-        fmt::format("Codex reads it only in projects you trust; it asks when it starts in {}.\n", place.project));
+    context.out(fmt::format("Codex reads it only in trusted projects; it asks when it starts in {}.\n", place.project));
   } else {
-    context.out(fmt::format("Start {} anew to use it.\n", hook::display_name(place.client)));
+    context.out(fmt::format("Restart {} to use it.\n", hook::display_name(place.client)));
   }
   if (place.client != Client::kClaudeCode) return;
   const auto hooks = hook::find_hooks(context.seams.files, context.seams.environment, place.scope, place.project);
   if (hooks && !hooks->programs.empty()) return;
-  context.out(fmt::format("Questions are checked, and steps held to, by the hooks: signalbox hook install{}\n",
+  context.out(fmt::format("To check questions and enforce steps, install the hooks: signalbox hook install{}\n",
                           is_project ? " --project" : ""));
 }
 
 void print_config_backup(const Context& context, const hook::InstallResult& changed) {
-  if (!changed.backup.empty()) context.out(fmt::format("The configuration as it was: {}\n", changed.backup));
+  if (!changed.backup.empty()) context.out(fmt::format("Backup of the old configuration: {}\n", changed.backup));
 }
 
 Status install(const Context& context, const InstallOptions& options) {
@@ -134,8 +133,9 @@ Status uninstall(const Context& context, const InstallOptions& options) {
 void add_place(App& app, InstallOptions& options) {
   app.add_option("--client", options.client, "claude-code or codex")->required();
   auto* user = app.add_flag("--user", options.is_user, "In the user's configuration (the default)");
-  app.add_flag("--project", options.is_project, "In that of the project around this folder")->excludes(user);
-  app.add_option("--name", options.name, "What the server is called there")->shows_default();
+  app.add_flag("--project", options.is_project, "In the configuration of the project that contains this folder")
+      ->excludes(user);
+  app.add_option("--name", options.name, "The server's name in the configuration")->shows_default();
 }
 
 Subcommand command(App& app, const std::shared_ptr<InstallOptions>& options,
@@ -150,20 +150,20 @@ Subcommand command(App& app, const std::shared_ptr<InstallOptions>& options,
 
 Subcommand declare_mcp_install(App& mcp) {
   auto options = std::make_shared<InstallOptions>();
-  auto* app = mcp.add_subcommand("install", "Write Signalbox into a client's configuration");
+  auto* app = mcp.add_subcommand("install", "Add Signalbox to a client's configuration");
   add_place(*app, *options);
-  auto* url = app->add_option("--http", options->url, "Connect to this address instead of starting the program");
-  app->add_option("--port", options->port, "Connect to `signalbox serve` of this machine at that port")
+  auto* url = app->add_option("--url", options->url, "Connect to this server instead of starting the program");
+  app->add_option("--port", options->port, "Connect to `signalbox serve` on this machine at this port")
       ->range(1, 65535)
       ->excludes(url);
-  app->add_option("--token-env", options->token_env, "The variable that holds the bearer token to connect with");
-  app->add_flag("--print", options->only_prints, "Only show what would be written");
+  app->add_option("--token-env", options->token_env, "The environment variable that holds the bearer token");
+  app->add_flag("--print", options->only_prints, "Only print what would be written");
   return command(*app, options, install);
 }
 
 Subcommand declare_mcp_uninstall(App& mcp) {
   auto options = std::make_shared<InstallOptions>();
-  auto* app = mcp.add_subcommand("uninstall", "Take out exactly what install wrote");
+  auto* app = mcp.add_subcommand("uninstall", "Remove exactly what install wrote");
   add_place(*app, *options);
   return command(*app, options, uninstall);
 }

@@ -1,4 +1,4 @@
-// `signalbox serve`: the MCP server for many clients, over HTTP, and the tokens that let them in.
+// `signalbox serve`: the MCP server for many clients over HTTP, and its bearer tokens.
 #include <fmt/format.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -41,7 +41,7 @@ void print_address(const Context& context, const ServeOptions& options, int port
   (void)context.streams().flush();
 }
 
-// A stream each is a file each, and the usual limit was made for programs that have few.
+// Each connection is an open file, and the default limit is too low for many connections.
 void allow_many_connections() {
   rlimit files{};
   if (::getrlimit(RLIMIT_NOFILE, &files) != 0) return;
@@ -50,13 +50,13 @@ void allow_many_connections() {
 }
 
 Status check_host(const std::string& host) {
-  // One colon is a port; an address of the newer kind has more.
+  // One colon means a port; an IPv6 address has more.
   if (std::ranges::count(host, ':') != 1 && host.find_first_of("/ ") == std::string::npos && !host.empty()) return {};
-  return fail(ErrorCode::kInvalid, fmt::format("--host takes a name or address alone, not {}", quote_json(host)),
-              "Leave the port and http:// away");
+  return fail(ErrorCode::kInvalid, fmt::format("--host takes only a name or address, not {}", quote_json(host)),
+              "Remove the port and http://");
 }
 
-// What a server beyond loopback is called by.
+// The names under which clients reach a server that is not on loopback.
 std::vector<std::string> own_names() {
   char name[256] = {};
   if (::gethostname(name, sizeof name - 1) != 0 || name[0] == '\0') return {};
@@ -77,21 +77,21 @@ Status serve(const Context& context, const ServeOptions& options) {
   http.fallback = [&hook](net::HttpRequest request, const net::ExchangePtr& exchange) {
     hook.handle(std::move(request), exchange);
   };
-  // On loopback the first token may also be made later.
+  // On loopback the first token may also be created later.
   const bool is_loopback = net::HttpListener(loop, {.address = options.address}, {}).is_loopback();
   if (!tokens.empty() || is_loopback) http.bearer = name_of;
   if (!is_loopback) std::ranges::copy(own_names(), std::back_inserter(http.hosts));
   mcp::HttpServer server(loop, mcp::make_server_parts(context.seams), std::move(http));
   if (auto opened = server.open(); !opened) {
     if (opened.error().code == ErrorCode::kForbidden) {
-      opened.error().remedy = "Make one with `signalbox serve token NAME`, or bring some with --token-file";
+      opened.error().remedy = "Create one with `signalbox serve token NAME`, or pass --token-file";
     }
     return opened;
   }
   print_address(context, options, server.port());
   loop.on_stop_signal([&] { server.close([&loop] { loop.stop(); }); });
   loop.run();
-  // A handler that still works would hold up the end for as long as it likes; what it stores is whole or not there.
+  // A running handler could delay the exit indefinitely; what it stores is committed completely or not at all.
   if (server.has_work()) std::_Exit(kExitOk);
   return {};
 }
@@ -107,7 +107,7 @@ Status change_token(const Context& context, const ServeOptions& options) {
   if (!SB_TRY(tokens.revoke(options.token_name))) {
     return fail(ErrorCode::kNotFound, fmt::format("there is no token named {}", quote_json(options.token_name)));
   }
-  context.err(fmt::format("The token of {} lets nobody in any more\n", options.token_name));
+  context.err(fmt::format("Token {} revoked\n", quote_json(options.token_name)));
   return {};
 }
 
@@ -115,15 +115,15 @@ Status change_token(const Context& context, const ServeOptions& options) {
 
 Action declare_serve(App& app) {
   auto options = std::make_shared<ServeOptions>();
-  app.add_option("--port", options->port, "Port to listen on; 0 takes a free one (default 3917)")->range(0, 65535);
-  app.add_option("--bind", options->address, "Address to listen on (default 127.0.0.1); others need tokens");
-  app.add_option("--host", options->hosts, "A further name clients may call it by; may be repeated");
-  app.add_option("--token-file", options->token_file, "File of mode 0600 with a line `NAME TOKEN` each");
-  app.add_flag("--json", options->is_json, "Say on the output where it listens, as one line of JSON");
+  app.add_option("--port", options->port, "Port to listen on; 0 picks a free one (default 3917)")->range(0, 65535);
+  app.add_option("--bind", options->address, "Address to listen on (default 127.0.0.1); other addresses need a token");
+  app.add_option("--host", options->hosts, "Another host name clients may use; may be repeated");
+  app.add_option("--token-file", options->token_file, "File (mode 0600) with one `NAME TOKEN` per line");
+  app.add_flag("--json", options->is_json, "Print the address as one line of JSON");
   app.require_subcommand(0, 1);
-  auto* token = app.add_subcommand("token", "Make a token that lets a client in, or take one away");
-  token->add_option("name", options->token_name, "Who will use it")->required();
-  token->add_flag("--revoke", options->is_revoked, "Let it count no more");
+  auto* token = app.add_subcommand("token", "Create or revoke a client's token");
+  token->add_option("NAME", options->token_name, "The client that uses it")->required();
+  token->add_flag("--revoke", options->is_revoked, "Revoke the token");
   return [&app, token, options](Context& context) {
     if (options->address == "localhost") options->address = "127.0.0.1";
     const Status done = app.got_subcommand(token) ? change_token(context, *options) : serve(context, *options);

@@ -1,5 +1,5 @@
-// `session steer`, `pause`, `go-on`, `kill`, `retry`, `take-over`: what a person tells the agent that works a session.
-// Each is an event in the agent's log; whoever works the session, in whatever process, sees it within about a second.
+// `session steer`, `pause`, `unpause`, `kill`, `retry`, `take-over`: a person controls the agent of a session. Each is
+// an event in the agent's log; the process that runs the agent sees it within about a second.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -29,15 +29,15 @@ struct ControlRow {
   const char *name, *summary, *event;
 };
 constexpr ControlRow kRows[] = {
-    {ControlAction::kSteer, "steer", "Tell its agent something; it sees it at its next turn", "steered"},
-    {ControlAction::kPause, "pause", "Let its agent rest before its next turn", "pause_asked"},
-    {ControlAction::kUnpause, "go-on", "End a pause", "go_on_asked"},
-    {ControlAction::kKill, "kill", "End its agent now; what it delivered stays", "kill_asked"},
-    {ControlAction::kRetry, "retry", "Let its agent go on after it ended", "retried"},
-    {ControlAction::kTakeOver, "take-over", "End its agent and go on by hand", "taken_over"},
+    {ControlAction::kSteer, "steer", "Send the agent a message; it reads it at its next turn", "steered"},
+    {ControlAction::kPause, "pause", "Pause the agent before its next turn", "pause_asked"},
+    {ControlAction::kUnpause, "unpause", "Continue a paused agent", "go_on_asked"},
+    {ControlAction::kKill, "kill", "End the agent now; what it delivered stays", "kill_asked"},
+    {ControlAction::kRetry, "retry", "Continue an agent that ended", "retried"},
+    {ControlAction::kTakeOver, "take-over", "End the agent and continue by hand", "taken_over"},
 };
 
-// How the agent's work stands, as far as a wish depends on it.
+// The agent's status, as far as a control command depends on it.
 struct AgentStatus {
   bool has_begun = false, has_ended = false, was_retried = false;
   std::string state, run;
@@ -67,11 +67,11 @@ Status check_open(const engine::Summary& summary, const AgentStatus& agent_statu
       summary.status == engine::SessionStatus::kComplete || summary.status == engine::SessionStatus::kStopped;
   if (is_over) {
     return fail(ErrorCode::kConflict, fmt::format("session {} is {}", summary.id, engine::to_string(summary.status)),
-                "signalbox session show tells what became of it");
+                "See signalbox session show");
   }
   if (!summary.is_autonomous && !agent_status.has_begun) {
-    return fail(ErrorCode::kConflict, fmt::format("session {} is not worked by an agent of Signalbox", summary.id),
-                "Whoever started it continues it: session continue, session stop");
+    return fail(ErrorCode::kConflict, fmt::format("session {} is not run by an agent of Signalbox", summary.id),
+                "Use session continue or session stop");
   }
   return {};
 }
@@ -80,16 +80,17 @@ Status check(ControlAction action, const engine::Summary& summary, const AgentSt
   const bool is_held = agent_status.requests.is_killed || agent_status.requests.is_taken_over;
   if (action == ControlAction::kRetry && !agent_status.has_ended && !is_held) {
     return fail(ErrorCode::kConflict, fmt::format("the agent of session {} has not ended", summary.id),
-                agent_status.has_begun ? "session steer tells it something" : "No agent has worked it yet");
+                agent_status.has_begun ? "Send it a message with session steer" : "No agent has worked on it yet");
   }
   if (action == ControlAction::kUnpause && !agent_status.requests.is_paused) {
-    return fail(ErrorCode::kConflict, fmt::format("session {} is not paused", summary.id), "session pause pauses it");
+    return fail(ErrorCode::kConflict, fmt::format("session {} is not paused", summary.id),
+                "Pause it with session pause");
   }
   const bool is_again = action == ControlAction::kTakeOver && agent_status.requests.is_taken_over;
   if (action != ControlAction::kRetry && action != ControlAction::kUnpause && agent_status.has_ended && !is_again) {
     return fail(ErrorCode::kConflict,
                 fmt::format("the agent of session {} has ended: {}", summary.id, agent_status.state),
-                "session retry lets it go on");
+                "Continue it with session retry");
   }
   return {};
 }
@@ -105,24 +106,24 @@ Status check_text(std::string_view what, std::string_view text) {
 }
 
 std::unexpected<Error> run_moved_on(const std::string& run, const std::string& session) {
-  return fail(ErrorCode::kConflict, fmt::format("run {} has gone on without session {}", run, session),
-              fmt::format("signalbox runs show {} tells how", run));
+  return fail(ErrorCode::kConflict, fmt::format("run {} has moved on without session {}", run, session),
+              fmt::format("See signalbox runs show {}", run));
 }
 
-// The run whose phase the session works, as far as a wish depends on it.
+// The run that the session is a phase of, as far as a control command depends on it.
 struct RunSnapshot {
   std::string id;
   bool is_driven = false, has_noted_end = false;
-  std::vector<std::string> asks = {};  // what it asks about the end of the phase and nobody has answered
+  std::vector<std::string> asks = {};  // open questions about the end of the phase
 };
 
-// kConflict where the run has gone on without the session.
+// kConflict if the run has moved on without the session.
 Result<RunSnapshot> run_of(const Context& context, inbox::Home& home, const std::string& session,
                            const AgentStatus& agent_status) {
   RunSnapshot run{.id = agent_status.run};
   if (run.id.empty()) return run;
   const auto state = pipeline::RunLog(home.store(), context.seams.clock).state(run.id);
-  if (!state) return RunSnapshot{};  // a session that was brought here without its run
+  if (!state) return RunSnapshot{};  // an imported session whose run is not here
   run.is_driven = pipeline::is_driven(context.seams.files, home.homes(), run.id);
   if (state->phases.empty() || state->phases.back().session != session) {
     const auto older = std::ranges::find(state->phases, session, &pipeline::PhaseRecord::session);
@@ -141,31 +142,32 @@ Result<RunSnapshot> run_of(const Context& context, inbox::Home& home, const std:
 
 std::string result_text(ControlAction action, const RunSnapshot& run) {
   const bool is_left = !run.id.empty() && !run.is_driven;
-  const std::string resume = is_left ? fmt::format(" Go on with: signalbox runs resume {}", run.id) : std::string();
+  const std::string resume = is_left ? fmt::format(" Resume with: signalbox runs resume {}", run.id) : std::string();
   switch (action) {
     case ControlAction::kSteer:
-      return "Its agent is told at its next turn." + resume;
+      return "The agent reads the message at its next turn." + resume;
     case ControlAction::kPause:
-      return "Its agent rests before its next turn; go-on ends that.";
+      return "The agent pauses before its next turn. Continue it with session unpause.";
     case ControlAction::kUnpause:
-      return "Its agent goes on." + resume;
+      return "The agent continues." + resume;
     case ControlAction::kKill:
-      if (is_left) return "Nobody works it now; its agent ends when the run is taken up." + resume;
-      return "Its agent, and those below it, end within about a second. session retry lets it go on where it ended.";
+      if (is_left) return "No process is running it; the agent ends when the run is resumed." + resume;
+      return "The agent and its children end within about a second. Continue it with session retry.";
     case ControlAction::kRetry:
-      return "Its agent goes on where it ended." + resume;
+      return "The agent continues where it ended." + resume;
     case ControlAction::kTakeOver:
-      return "The session is yours: its agent leaves within about a second.";
+      return "The session is yours; the agent ends within about a second.";
   }
   return {};
 }
 
-// The answer to what the run asks about the end. One that somebody gave stands.
+// A retry answers the run's questions about the end of the phase. An answer that was given already is kept.
 Status settle_questions(store::Transaction& transaction, inbox::Inbox& inbox, const RunSnapshot& run) {
   for (const std::string& decision : run.asks) {
     if (!SB_TRY(inbox.load_in(transaction, decision)).is_open()) {
-      return fail(ErrorCode::kConflict, fmt::format("{} is answered already, and the run goes by that", decision),
-                  fmt::format("Go on with: signalbox runs resume {}", run.id));
+      return fail(ErrorCode::kConflict,
+                  fmt::format("{} is already answered, and the run follows that answer", decision),
+                  fmt::format("Resume with: signalbox runs resume {}", run.id));
     }
     SB_TRY(inbox.discard_in(transaction, decision));
   }
@@ -177,7 +179,7 @@ struct ControlResult {
   RunSnapshot run;
 };
 
-// Somebody who is about to note that it was killed must not do so after it was retried.
+// Waits for a kill to be recorded first: the process that records it must not do so after the retry.
 Result<AgentStatus> current_agent_status(const Context& context, inbox::Home& home, const agent::AgentLog& log,
                                          ControlAction action) {
   AgentStatus agent_status = agent_status_of(SB_TRY(log.read()));
@@ -195,8 +197,7 @@ Result<AgentStatus> current_agent_status(const Context& context, inbox::Home& ho
 
 Result<ControlResult> control(const Context& context, const ControlOptions& options, const ControlRow& row) {
   if (row.action == ControlAction::kSteer && is_blank(options.text)) {
-    return fail(ErrorCode::kInvalid, "there is nothing to tell",
-                "Write what the agent is to know behind the session's id");
+    return fail(ErrorCode::kInvalid, "the message is empty", "Write the message after the session's id");
   }
   SB_TRY(check_text("the text", options.text));
   SB_TRY(check_text("the reason", options.reason));
@@ -246,9 +247,9 @@ std::vector<Subcommand> declare_session_control(App& session) {
   for (const ControlRow& row : kRows) {
     auto options = std::make_shared<ControlOptions>();
     App* app = session.add_subcommand(row.name, row.summary);
-    app->add_option("id", options->id, "The session's id, or the beginning of it")->required();
+    app->add_option("ID", options->id, "The session's id, or a prefix of it")->required();
     if (row.action == ControlAction::kSteer)
-      app->add_option("text", options->text, "What its agent is to know")->required();
+      app->add_option("TEXT", options->text, "The message for the agent")->required();
     if (row.action == ControlAction::kKill || row.action == ControlAction::kRetry)
       app->add_option("--reason", options->reason, "Why");
     app->add_flag("--json", options->wants_json, "Print one line of JSON");

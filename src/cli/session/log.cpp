@@ -1,4 +1,4 @@
-// `session log`: what the agent of a session did, turn by turn, what it was refused, and what people told it.
+// `session log`: what the agent of a session did, turn by turn, what it was denied, and what people told it to do.
 #include <fmt/format.h>
 
 #include "agent/loop/agent_log.hpp"
@@ -30,7 +30,7 @@ std::string numbers_of(const Value& payload) {
                      agent::dollars(cost.is_integer() ? cost.as_integer() : 0));
 }
 
-// What happened, in one line; the members of an event that nobody wrote words for stand as they are.
+// Describes an event in one line; an event type without a text here is printed as JSON.
 std::string words_for(const agent::LoggedEvent& event) {
   const Value& payload = event.payload;
   const auto text = [&](std::string_view name) { return text_at(payload, name); };
@@ -46,27 +46,27 @@ std::string words_for(const agent::LoggedEvent& event) {
   if (type == "turn") return fmt::format("{} ({})", text("stop"), numbers_of(payload));
   if (type == "tool_started") return fmt::format("{} {}", text("tool"), text("what"));
   if (type == "tool_ended") {
-    return fmt::format("{} {}", text("tool"), payload["error"] == Value(true) ? "went wrong" : "is done");
+    return fmt::format("{} {}", text("tool"), payload["error"] == Value(true) ? "failed" : "done");
   }
   if (type == "refused") return fmt::format("refused {}: {}", text("what"), text("why"));
   if (type == "issue") return fmt::format("issue, {} {}: {}", text("severity"), text("kind"), text("summary"));
   if (type == "signal") return fmt::format("signal {}: {}", text("signalKind"), to_json(payload["payload"]));
-  if (type == "awaiting") return fmt::format("waits for an answer to {}", text("decision"));
+  if (type == "awaiting") return fmt::format("waiting for an answer to {}", text("decision"));
   if (type == "parked") return fmt::format("parked: {}", text("reason"));
   if (type == "setback") return fmt::format("the model failed: {}", text("reason"));
-  if (type == "nudged") return fmt::format("was told ({}): {}", text("why"), text("text"));
-  if (type == "recovered") return fmt::format("taken up again, {}: {}", text("how"), text("why"));
+  if (type == "nudged") return fmt::format("nudged ({}): {}", text("why"), text("text"));
+  if (type == "recovered") return fmt::format("recovered, {}: {}", text("how"), text("why"));
   if (type == "child_began") return fmt::format("started {} on {}", text("child"), text("workflow"));
   if (type == "child_ended") return fmt::format("{} ended {} {}", text("child"), text("state"), text("reason"));
   if (type == "ended") return fmt::format("ended {} {} ({})", text("state"), text("reason"), numbers_of(payload));
   if (type == "steered") return by("said");
   if (type == "pause_asked") return by("paused it");
-  if (type == "go_on_asked") return by("let it go on");
+  if (type == "go_on_asked") return by("unpaused it");
   if (type == "kill_asked") return by("killed it");
   if (type == "taken_over") return by("took it over");
-  if (type == "retried") return by("let it be tried again");
-  if (type == "steer_seen") return "has seen what people said";
-  if (type == "compacted") return "the conversation began anew";
+  if (type == "retried") return by("retried it");
+  if (type == "steer_seen") return "read the messages";
+  if (type == "compacted") return "the conversation was compacted";
   return fmt::format("{} {}", type, to_json(payload));
 }
 
@@ -81,7 +81,7 @@ std::string indented(std::string text) {
   return out;
 }
 
-// The texts and calls of a reply as it was kept.
+// The texts and tool calls of a stored reply.
 std::string reply_text(const std::string& bytes) {
   const auto reply = parse_json(bytes);
   const Value* content = reply ? reply->find("content") : nullptr;
@@ -113,7 +113,7 @@ int run_log(const Context& context, const LogOptions& options) {
   const auto events = log.read();
   if (!events) return failed(events.error());
   if (events->empty() && !options.wants_json) {
-    context.out(fmt::format("No agent has worked session {}.\n", *id));
+    context.out(fmt::format("No agent has worked on session {}.\n", *id));
     return kExitOk;
   }
   for (const agent::LoggedEvent& event : *events) {
@@ -138,10 +138,10 @@ int run_log(const Context& context, const LogOptions& options) {
 
 Subcommand declare_session_log(App& session) {
   auto options = std::make_shared<LogOptions>();
-  App* app = session.add_subcommand("log", "What its agent did, turn by turn");
-  app->add_option("id", options->id, "The session's id, or the beginning of it")->required();
-  app->add_flag("--full", options->is_full, "With what it said and what its tools answered");
-  app->add_flag("--json", options->wants_json, "Print one line of JSON an event");
+  App* app = session.add_subcommand("log", "Show what the agent did, turn by turn");
+  app->add_option("ID", options->id, "The session's id, or a prefix of it")->required();
+  app->add_flag("--full", options->is_full, "Include the agent's texts and its tools' results");
+  app->add_flag("--json", options->wants_json, "Print one JSON object per event");
   return {app, [options](Context& context) { return run_log(context, *options); }};
 }
 

@@ -1,4 +1,4 @@
-// `signalbox session`: workflows led from a shell, and a look at what was done.
+// `signalbox session`: workflows run from a shell, and their records.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,7 +11,7 @@ namespace sb::cli {
 
 namespace {
 
-// Texts of agents and commands must not drive the terminal they are shown on.
+// Texts from agents and commands must not control the terminal they are shown on.
 std::string for_terminal(const Context& context, const std::string& text) {
   if (!context.streams().is_terminal(Stream::kOutput)) return text;
   std::string out;

@@ -1,4 +1,4 @@
-// What the subcommands of `signalbox session` share.
+// Shared by the subcommands of `signalbox session`.
 #pragma once
 
 #include <string>
@@ -15,10 +15,10 @@ namespace sb::cli {
 
 using engine::SessionHome;
 
-// The answer as people read it, or with --json as the one line of the MCP tools with the text in `text`. A refused
-// submission is kExitNegative.
+// Prints the answer as text, or with --json as the one line of the MCP tools with the text in `text`. Returns
+// kExitNegative for a rejected submission.
 int print_answer(const Context& context, const engine::SessionResponse& answer, bool wants_json);
-// With --json also {kind: "error", code, message, remedy, retry} on the output.
+// Reports the error; with --json also prints {kind: "error", code, message, remedy, retry}.
 int print_error(const Context& context, const engine::SessionError& error, bool wants_json);
 
 Subcommand declare_session_start(App& session);
@@ -30,7 +30,7 @@ Subcommand declare_session_checkpoint(App& session);
 Subcommand declare_session_stop(App& session);
 // list, resume, export, import, verify, prune, gc, rotate-keys
 std::vector<Subcommand> declare_session_upkeep(App& session);
-// steer, pause, go-on, kill, retry, take-over
+// steer, pause, unpause, kill, retry, take-over
 std::vector<Subcommand> declare_session_control(App& session);
 
 }  // namespace sb::cli

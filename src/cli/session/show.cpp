@@ -1,4 +1,4 @@
-// `session show`: the tree of a session's nodes, or one node with all that was delivered there.
+// `session show`: the tree of a session's nodes, or one node with everything that was delivered for it.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -30,10 +30,10 @@ using Children = std::map<NodeNo, std::vector<const Node*>>;
 
 std::string mark_of(const Node& node, bool has_successor, const Summary& summary) {
   if (node.kind == NodeKind::kEnd) return "end";
-  if (node.waiting) return "waits";
+  if (node.waiting) return "waiting";
   if (has_successor) return "done";
   if (summary.status == engine::SessionStatus::kStopped) return "stopped";
-  return node.kind == NodeKind::kChildren ? "waits" : "open";
+  return node.kind == NodeKind::kChildren ? "waiting" : "open";
 }
 
 std::string loops_of(const Node& node) {
@@ -56,13 +56,13 @@ std::string line_of(const Node& node, const Children& children, const Summary& s
   if (node.is_checkpoint) line += "  (checkpoint)";
   if (node.number == summary.tip) line += "  <- here";
   for (const engine::Child& child : node.children) {
-    line += fmt::format("\n              - {}: {}{}", child.id, child.session.empty() ? "not begun" : child.session,
+    line += fmt::format("\n              - {}: {}{}", child.id, child.session.empty() ? "not started" : child.session,
                         child.outcome.empty() ? "" : " " + child.outcome);
   }
   return line;
 }
 
-// A branch is one column; where it splits, each later one is drawn one step further in.
+// A branch is one column; where it splits, each later branch is indented one level more.
 void draw(const Context& context, const Children& children, NodeNo from, int depth, const Summary& summary,
           std::size_t& left_out) {
   std::vector<std::pair<const Node*, int>> stack;
@@ -72,7 +72,7 @@ void draw(const Context& context, const Children& children, NodeNo from, int dep
     for (std::size_t i = found->second.size(); i-- > 0;) {
       stack.push_back({found->second[i], at + (i > 0 ? 1 : 0)});
     }
-    // The first child goes on in its parent's column and is drawn last, so that a column reads downwards.
+    // The first child stays in its parent's column and is drawn last, so that a column reads downwards.
     if (found->second.size() > 1)
       std::rotate(stack.end() - static_cast<long>(found->second.size()), stack.end() - 1, stack.end());
   };
@@ -112,7 +112,7 @@ Status show_tree(const Context& context, Sessions& sessions, const Summary& summ
   Children children;
   for (const Node& node : nodes) children[node.parent].push_back(&node);
   std::size_t left_out = options.wants_all || nodes.size() <= kShownNodes ? 0 : nodes.size() - kShownNodes;
-  if (left_out > 0) context.out(fmt::format("      {} earlier nodes left out; --all shows them\n", left_out));
+  if (left_out > 0) context.out(fmt::format("      {} earlier nodes omitted; show them with --all\n", left_out));
   draw(context, children, 0, 0, summary, left_out);
   return {};
 }
@@ -158,7 +158,7 @@ Status show(const Context& context, const ShowOptions& options) {
 
 Subcommand declare_session_show(App& session) {
   auto options = std::make_shared<ShowOptions>();
-  App* app = session.add_subcommand("show", "Draw a session's steps, or print one of them with what it delivered");
+  App* app = session.add_subcommand("show", "Show a session's steps, or one of them with what it delivered");
   app->add_flag("--json", options->wants_json, "Print JSON");
   app->add_flag("--all", options->wants_all, "All nodes of a long session");
   app->add_option("ID", options->id, "The session")->required();

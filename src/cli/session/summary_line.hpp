@@ -1,4 +1,4 @@
-// Sessions as the commands show them.
+// How the commands print sessions.
 #pragma once
 
 #include <string>
@@ -7,6 +7,6 @@
 
 namespace sb::cli {
 
-// Title and all, safe for a terminal, on one line.
+// One line, safe for a terminal.
 std::string session_line(const engine::Summary& summary);
 }  // namespace sb::cli

@@ -1,5 +1,5 @@
-// `session list`, `resume`, `export`, `import`, `verify`, `prune`, `gc`, `rotate-keys`: finding sessions, and looking
-// after them.
+// `session list`, `resume`, `export`, `import`, `verify`, `prune`, `gc`, `rotate-keys`: finding and maintaining
+// sessions.
 #include "engine/upkeep/upkeep.hpp"
 
 #include <fmt/format.h>
@@ -21,11 +21,11 @@ using HomePointer = std::unique_ptr<inbox::Home>;
 
 struct UpkeepOptions {
   std::string id, query, workspace, file, older_than;
-  bool wants_all = false, wants_json = false, same_workspace = false, also_open = false, dry_run = false;
-  bool retire_old = false, goes_on = false;
+  bool wants_all = false, wants_json = false, same_workspace = false, include_open = false, dry_run = false;
+  bool revoke_old = false, wants_best = false;
 };
 
-// For looking: a home that cannot be written to is read. Nothing where nobody ever started anything.
+// For reading: falls back to read-only access if the home is not writable. Nothing if no session was ever started.
 Result<HomePointer> open_if_there(const Context& context) {
   Result<HomePointer> home = inbox::Home::open(context.seams, store::Access::kReadWrite);
   if (home || home.error().code != ErrorCode::kIo) return home;
@@ -49,8 +49,7 @@ engine::ProgressCallback shown_by(ProgressLine& line) {
 }
 
 void warn_damaged(const Context& context, const std::string& id) {
-  context.err(
-      fmt::format("warning: the record of session {} is damaged; signalbox session verify {} says more\n", id, id));
+  context.err(fmt::format("warning: the record of session {} is damaged; see signalbox session verify {}\n", id, id));
 }
 
 Result<int> list(Context& context, const UpkeepOptions& options) {
@@ -73,7 +72,7 @@ Result<int> list(Context& context, const UpkeepOptions& options) {
   }
   if (options.wants_json) context.out(shown == 0 ? "[]\n" : "]\n");
   if (!options.wants_json && shown == 0) {
-    context.out(options.wants_all ? "There is no session.\n" : "No session is open. --all shows those that ended.\n");
+    context.out(options.wants_all ? "There are no sessions.\n" : "No session is open. Use --all to list ended ones.\n");
   }
   return kExitOk;
 }
@@ -81,9 +80,9 @@ Result<int> list(Context& context, const UpkeepOptions& options) {
 void print_candidates(const Context& context, const engine::ResumeMatches& found,
                       const std::vector<std::string>& tokens, bool has_words) {
   if (found.candidates.empty()) {
-    context.out("No session fits.\n");
+    context.out("No matching session.\n");
   } else if (has_words && !found.has_direct_match()) {
-    context.out("No session in progress has these words. Those of this project:\n");
+    context.out("No open session matches. Open sessions of this project:\n");
   }
   for (std::size_t i = 0; i < found.candidates.size(); ++i) {
     const engine::ResumeCandidate& candidate = found.candidates[i];
@@ -92,13 +91,13 @@ void print_candidates(const Context& context, const engine::ResumeMatches& found
     context.out(fmt::format("    signalbox session continue {}\n", tokens[i]));
   }
   if (found.eligible > found.candidates.size()) {
-    context.out(fmt::format("{} of {} sessions. More words, or the id, find others.\n", found.candidates.size(),
-                            found.eligible));
+    context.out(fmt::format("Showing {} of {} sessions. Add words or use the id to find others.\n",
+                            found.candidates.size(), found.eligible));
   }
 }
 
 Result<engine::ResumeQuery> query_for(const Context& context, const UpkeepOptions& options) {
-  if (!is_utf8(options.query)) return fail(ErrorCode::kInvalid, "the words to look for are not UTF-8");
+  if (!is_utf8(options.query)) return fail(ErrorCode::kInvalid, "the query is not UTF-8");
   engine::ResumeQuery query{.text = options.query};
   query.workspace = SB_TRY(workspace_of(context, options.workspace));
   const engine::GitState git = engine::git_state(context.seams.files, query.workspace);
@@ -118,13 +117,14 @@ Result<int> resume(Context& context, const UpkeepOptions& options) {
   for (const engine::ResumeCandidate& candidate : found.candidates) {
     tokens.push_back(SB_TRY(home->sessions().token_for(candidate.summary)));
   }
-  // The sessions of the project are offered when nothing fits; none is taken up for somebody who asked for another.
+  // If nothing matches, the project's sessions are listed instead; none of them is picked for a user who asked for
+  // another one.
   const bool is_meant = !tokens.empty() && (query.text.empty() || found.has_direct_match());
-  if (options.goes_on && !is_meant && !tokens.empty()) {
-    return fail(ErrorCode::kNotFound, fmt::format("no session fits {}", quote_json(query.text)),
-                "signalbox session resume without --go shows those of this project");
+  if (options.wants_best && !is_meant && !tokens.empty()) {
+    return fail(ErrorCode::kNotFound, fmt::format("no session matches {}", quote_json(query.text)),
+                "Run signalbox session resume without --best to list this project's sessions");
   }
-  if (options.goes_on && !tokens.empty()) {
+  if (options.wants_best && !tokens.empty()) {
     const auto answer = home->sessions().rehydrate(tokens.front());
     return answer ? print_answer(context, *answer, options.wants_json)
                   : print_error(context, answer.error(), options.wants_json);
@@ -154,7 +154,7 @@ Result<int> export_one(Context& context, const UpkeepOptions& options) {
   return kExitOk;
 }
 
-// The lines of a file that is there whole.
+// The lines of a file that is in memory.
 class FileLines {
  public:
   explicit FileLines(std::string text) : text_(std::move(text)) {}
@@ -186,7 +186,7 @@ Result<int> import_one(Context& context, const UpkeepOptions& options) {
     return std::unexpected(std::move(imported).error());
   }
   context.out(options.wants_json ? to_json(Value::object({{"sessionId", *imported}})) + "\n"
-                                 : fmt::format("Session {} is here now.\n", *imported));
+                                 : fmt::format("Imported session {}.\n", *imported));
   return kExitOk;
 }
 
@@ -216,18 +216,18 @@ Result<int> verify(Context& context, const UpkeepOptions& options) {
     print_damages(id, SB_TRY(engine::verify_session(home->store(), id)));
     count = 1;
   } else if (home) {
-    ProgressLine line(context, "sessions looked at");
+    ProgressLine line(context, "sessions checked");
     count = SB_TRY(engine::verify_sessions(home->store(), print_damages, shown_by(line)));
   }
-  const bool is_whole = damaged.size() == 0;
+  const bool is_intact = damaged.size() == 0;
   if (options.wants_json) {
     context.out(to_json(Value::object({{"sessions", count}, {"damaged", damaged}})) + "\n");
-  } else if (is_whole) {
-    context.out(count == 1 ? "1 session is whole.\n" : fmt::format("{} sessions are whole.\n", count));
+  } else if (is_intact) {
+    context.out(count == 1 ? "1 session verified.\n" : fmt::format("{} sessions verified.\n", count));
   } else {
     context.out(fmt::format("{} of {} sessions are damaged.\n", damaged.size(), count));
   }
-  return is_whole ? kExitOk : kExitNegative;
+  return is_intact ? kExitOk : kExitNegative;
 }
 
 std::string size_text(std::int64_t bytes) {
@@ -251,9 +251,9 @@ void print_pruned(const Context& context, const engine::PruneResult& pruned, con
   if (!options.older_than.empty()) {
     context.out(fmt::format("{} sessions {}deleted; ", pruned.sessions.size(), would));
   }
-  context.out(fmt::format("{} unused contents {}removed, {}.\n", pruned.blobs, would, size_text(pruned.bytes)));
+  context.out(fmt::format("{} unused blobs {}removed, {}.\n", pruned.blobs, would, size_text(pruned.bytes)));
   if (!pruned.not_collected.empty()) {
-    context.err(fmt::format("warning: unused contents were left, because damage hides what is in use: {}\n",
+    context.err(fmt::format("warning: unused blobs were kept, because damage hides what is in use: {}\n",
                             pruned.not_collected));
   }
 }
@@ -261,26 +261,26 @@ void print_pruned(const Context& context, const engine::PruneResult& pruned, con
 Result<int> prune(Context& context, const UpkeepOptions& options) {
   const std::int64_t age = SB_TRY(parse_duration_ms(options.older_than));
   const HomePointer home = SB_TRY(open_for_writing(context));
-  ProgressLine line(context, "looked at");
+  ProgressLine line(context, "checked");
   const TimestampMs before = context.seams.clock.now_ms() - age;
   print_pruned(context,
-               SB_TRY(engine::prune(home->store(), before, options.also_open, options.dry_run, shown_by(line))),
+               SB_TRY(engine::prune(home->store(), before, options.include_open, options.dry_run, shown_by(line))),
                options);
   return kExitOk;
 }
 
 Result<int> collect(Context& context, const UpkeepOptions& options) {
   const HomePointer home = SB_TRY(open_for_writing(context));
-  ProgressLine line(context, "events looked at");
+  ProgressLine line(context, "events checked");
   print_pruned(context, SB_TRY(engine::collect_garbage(home->store(), options.dry_run, shown_by(line))), options);
   return kExitOk;
 }
 
 Result<int> rotate_keys(Context& context, const UpkeepOptions& options) {
   const auto home = SB_TRY(SessionHome::open(context.seams));
-  SB_TRY(home->sessions().rotate_keys(options.retire_old));
-  context.out(options.retire_old ? "New tokens are signed with a new key; all older tokens are void.\n"
-                                 : "New tokens are signed with a new key; older tokens still count.\n");
+  SB_TRY(home->sessions().rotate_keys(options.revoke_old));
+  context.out(options.revoke_old ? "New tokens are signed with a new key; all older tokens are revoked.\n"
+                                 : "New tokens are signed with a new key; older tokens stay valid.\n");
   return kExitOk;
 }
 
@@ -303,32 +303,32 @@ App* add(App& session, const std::string& name, const std::string& summary, Upke
 
 std::vector<Subcommand> declare_session_upkeep(App& session) {
   auto options = std::make_shared<UpkeepOptions>();
-  App* list_app = add(session, "list", "Show sessions that are open, newest first", *options);
-  list_app->add_flag("--all", options->wants_all, "Ended ones and those started by others too");
+  App* list_app = add(session, "list", "List open sessions, newest first", *options);
+  list_app->add_flag("--all", options->wants_all, "Include ended sessions and child sessions");
 
-  App* resume_app = add(session, "resume", "Find the session you mean and how to go on with it", *options);
-  resume_app->add_option("QUERY", options->query, "Words of its goal or notes, a workflow, or its id");
-  resume_app->add_option("--workspace", options->workspace, "The project's folder; the current one when not given");
-  resume_app->add_flag("--go", options->goes_on, "Take up the best one: print its step");
+  App* resume_app = add(session, "resume", "Find a session and print how to continue it", *options);
+  resume_app->add_option("QUERY", options->query, "Words from its goal or notes, a workflow, or its id");
+  resume_app->add_option("--workspace", options->workspace, "The project's folder (default: the current folder)");
+  resume_app->add_flag("--best", options->wants_best, "Print the step of the best match");
   resume_app->add_flag("--here", options->same_workspace, "Only sessions of this project");
 
-  App* export_app = add(session, "export", "Print a session, one JSON event a line", *options);
-  export_app->add_option("ID", options->id, "The session, or the beginning of its id")->required();
-  App* import_app = add(session, "import", "Take in a session that was exported, whole or not at all", *options);
-  import_app->add_option("FILE", options->file, "What was exported; - for the input")->required();
+  App* export_app = add(session, "export", "Print a session, one JSON event per line", *options);
+  export_app->add_option("ID", options->id, "The session's id, or a prefix of it")->required();
+  App* import_app = add(session, "import", "Import an exported session atomically", *options);
+  import_app->add_option("FILE", options->file, "The exported file; - for stdin")->required();
 
-  App* verify_app = add(session, "verify", "Check every record of a session; exit 1 when one is damaged", *options);
-  verify_app->add_option("ID", options->id, "The session; all when there is none");
+  App* verify_app = add(session, "verify", "Check every record of a session; exit 1 if one is damaged", *options);
+  verify_app->add_option("ID", options->id, "The session (default: all)");
   verify_app->add_flag("--all", options->wants_all, "All sessions");
 
-  App* prune_app = add(session, "prune", "Delete sessions that ended long ago, and what only they used", *options);
-  prune_app->add_option("--older-than", options->older_than, "Last touched so long ago: 30d, 12h")->required();
-  prune_app->add_flag("--also-open", options->also_open, "Also those that have not ended");
-  prune_app->add_flag("--dry-run", options->dry_run, "Only say what would go");
-  App* gc_app = add(session, "gc", "Remove stored contents no session uses", *options);
-  gc_app->add_flag("--dry-run", options->dry_run, "Only say what would go");
+  App* prune_app = add(session, "prune", "Delete old ended sessions and what only they used", *options);
+  prune_app->add_option("--older-than", options->older_than, "Age since the last change: 30d, 12h")->required();
+  prune_app->add_flag("--include-open", options->include_open, "Include sessions that have not ended");
+  prune_app->add_flag("--dry-run", options->dry_run, "Only print what would be deleted");
+  App* gc_app = add(session, "gc", "Remove stored blobs that no session uses", *options);
+  gc_app->add_flag("--dry-run", options->dry_run, "Only print what would be removed");
   App* keys_app = add(session, "rotate-keys", "Sign new tokens with a new key", *options);
-  keys_app->add_flag("--retire-old", options->retire_old, "Make tokens signed before void");
+  keys_app->add_flag("--revoke-old", options->revoke_old, "Revoke tokens signed with older keys");
 
   return {with(list_app, list, options),         with(resume_app, resume, options),
           with(export_app, export_one, options), with(import_app, import_one, options),

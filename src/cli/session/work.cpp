@@ -1,4 +1,4 @@
-// `session start`, `continue`, `fork`, `checkpoint`, `stop`: what moves a session.
+// `session start`, `continue`, `fork`, `checkpoint`, `stop`.
 #include <fmt/format.h>
 
 #include <optional>
@@ -30,8 +30,8 @@ Result<Value> json_of(const Context& context, const std::string& given, std::str
   auto read = is_inline ? Result<std::string>(given) : text_of(context, given, limit);
   if (!read && read.error().code == ErrorCode::kLimit) {
     return fail(ErrorCode::kLimit,
-                fmt::format("{} {} has more bytes than anything that may be sent", what, quote_json(given)),
-                "docs/limits.md says what may be sent");
+                fmt::format("{} {} is larger than the largest allowed input", what, quote_json(given)),
+                "See docs/limits.md");
   }
   const std::string text = SB_TRY(std::move(read));
   auto value = parse_json(text);
@@ -41,11 +41,11 @@ Result<Value> json_of(const Context& context, const std::string& given, std::str
   return std::unexpected(error);
 }
 
-// K=V; V is JSON where it reads as JSON, else the text itself.
+// K=V. V is parsed as JSON if it is JSON, else taken as text.
 Status add_pair(Value& context, const std::string& pair) {
   const auto at = pair.find('=');
   if (at == std::string::npos || at == 0) {
-    return fail(ErrorCode::kInvalid, fmt::format("{} is no KEY=VALUE", quote_json(pair)), "Write --context key=value");
+    return fail(ErrorCode::kInvalid, fmt::format("{} is not KEY=VALUE", quote_json(pair)), "Write --context key=value");
   }
   const std::string text = pair.substr(at + 1);
   auto value = parse_json(text);
@@ -56,7 +56,8 @@ Status add_pair(Value& context, const std::string& pair) {
 Result<Value> context_of(const Context& context, const WorkOptions& options) {
   Value all = Value::object();
   if (!options.context_file.empty()) {
-    // Twice what may be sent, so that a little too much is told as that and not as an unreadable file.
+    // More than may be sent, so that a context that is slightly too large is reported as such and not as an unreadable
+    // file.
     all = SB_TRY(json_of(context, options.context_file, "the context", limits::kContextBytes * 128));
     if (!all.is_object()) {
       return fail(ErrorCode::kInvalid, fmt::format("the context is {}, not an object", kind_name(all.kind())),
@@ -73,7 +74,7 @@ Result<engine::Submission> submission_of(const Context& context, const WorkOptio
   if (!options.notes_file.empty()) {
     auto text = text_of(context, options.notes_file, limits::kDocumentBytes);
     if (!text && text.error().code == ErrorCode::kNotFound) {
-      text.error().remedy = "--notes takes a file, or - for the input; --note takes the text itself";
+      text.error().remedy = "--notes takes a file, or - for stdin; --note takes the text itself";
     }
     submission.notes = SB_TRY(std::move(text));
   }
@@ -89,7 +90,7 @@ Result<engine::Submission> submission_of(const Context& context, const WorkOptio
   return submission;
 }
 
-// With --json the first fault is the message and all are the details; else all stand on the error stream.
+// With --json the first fault is the message and all are the details; else all are printed on stderr.
 int print_refused(const Context& context, const engine::SessionError& error, const Faults& faults, bool wants_json) {
   return wants_json || faults.empty() ? print_error(context, error, wants_json) : report(context, faults);
 }
@@ -160,8 +161,8 @@ int checkpoint(const Context& context, const WorkOptions& options) {
                                        {"continueToken", made->continue_token}})) +
                 "\n");
   } else {
-    context.out(fmt::format("Node {} of {} is marked; come back to it with {}\n", made->node, made->session,
-                            made->resume_token));
+    context.out(
+        fmt::format("Marked node {} of {}; return to it with {}\n", made->node, made->session, made->resume_token));
   }
   return kExitOk;
 }
@@ -183,13 +184,12 @@ using WorkAction = int (*)(const Context&, const WorkOptions&);
 Subcommand subcommand(App& session, const std::string& name, const std::string& summary,
                       const std::shared_ptr<WorkOptions>& options, WorkAction run) {
   App* app = session.add_subcommand(name, summary);
-  app->add_flag("--json", options->wants_json, "Print one line of JSON, the text in `text`");
+  app->add_flag("--json", options->wants_json, "Print one JSON object, with the text in `text`");
   return {app, [options, run](Context& context) { return run(context, *options); }};
 }
 
 void add_context(App& app, WorkOptions& options) {
-  app.add_option("--context", options.context, "KEY=VALUE to set; JSON where it reads as JSON; null removes")
-      ->once_each();
+  app.add_option("--context", options.context, "Set KEY=VALUE; VALUE may be JSON; null removes the key")->once_each();
   app.add_option("--context-file", options.context_file, "A JSON object of keys to set");
 }
 
@@ -199,23 +199,22 @@ Subcommand declare_session_start(App& session) {
   auto options = std::make_shared<WorkOptions>();
   Subcommand made = subcommand(session, "start", "Start a workflow", options, start);
   made.app->add_option("ID", options->id, "The workflow's id")->required();
-  made.app->add_option("--goal", options->goal, "What is to be done")->required();
-  made.app->add_option("--workspace", options->workspace, "The project's folder; the current one when not given");
-  made.app->add_flag("--autonomous", options->is_autonomous, "Nobody watches: gates are judged by an evaluator first");
+  made.app->add_option("--goal", options->goal, "What should be done")->required();
+  made.app->add_option("--workspace", options->workspace, "The project's folder (default: the current folder)");
+  made.app->add_flag("--autonomous", options->is_autonomous, "Unattended: an evaluator judges gates first");
   add_context(*made.app, *options);
   return made;
 }
 
 Subcommand declare_session_continue(App& session) {
   auto options = std::make_shared<WorkOptions>();
-  Subcommand made = subcommand(session, "continue", "Deliver a step, or see how it stands", options, continue_session);
-  made.app->add_option("TOKEN", options->token, "The continue token of the last answer")->required();
-  made.app->add_option("--notes", options->notes_file, "A file with the step's notes, - for the input");
+  Subcommand made = subcommand(session, "continue", "Deliver a step, or show its status", options, continue_session);
+  made.app->add_option("TOKEN", options->token, "The last continue token")->required();
+  made.app->add_option("--notes", options->notes_file, "A file with the step's notes; - for stdin");
   made.app->add_option("--note", options->note, "The notes themselves")->excludes({"--notes"});
-  made.app->add_option("--artifact", options->artifacts, "A JSON file, or JSON itself; may be given again")
-      ->once_each();
+  made.app->add_option("--artifact", options->artifacts, "A JSON file, or JSON itself; may be repeated")->once_each();
   add_context(*made.app, *options);
-  made.app->add_flag("--advance", options->is_advance, "Deliver even with nothing to send");
+  made.app->add_flag("--advance", options->is_advance, "Deliver the step even without notes or artifacts");
   made.app->add_flag("--rehydrate", options->is_rehydrate, "Only show the step again")
       ->excludes({"--notes", "--note", "--artifact", "--context", "--context-file", "--advance"});
   return made;
@@ -224,9 +223,9 @@ Subcommand declare_session_continue(App& session) {
 Subcommand declare_session_fork(App& session) {
   auto options = std::make_shared<WorkOptions>();
   Subcommand made =
-      subcommand(session, "fork", "Go back to a step; going on from there makes a new branch", options, fork);
+      subcommand(session, "fork", "Go back to a step; continuing from there starts a new branch", options, fork);
   made.app->add_option("ID", options->id, "The session")->required();
-  made.app->add_option("--node", options->node, "Its node, as session show numbers them; the newest when not given")
+  made.app->add_option("--node", options->node, "The node's number in session show (default: the newest)")
       ->range(1, limits::kSessionNodes);
   made.app->add_option("--reason", options->reason, "Why, for the record");
   return made;
@@ -234,15 +233,16 @@ Subcommand declare_session_fork(App& session) {
 
 Subcommand declare_session_checkpoint(App& session) {
   auto options = std::make_shared<WorkOptions>();
-  Subcommand made = subcommand(session, "checkpoint", "Mark where a session stands", options, checkpoint);
-  made.app->add_option("TOKEN", options->token, "The checkpoint token of an answer")->required();
+  Subcommand made = subcommand(session, "checkpoint", "Mark the current node of a session, to return to it later",
+                               options, checkpoint);
+  made.app->add_option("TOKEN", options->token, "A checkpoint token")->required();
   return made;
 }
 
 Subcommand declare_session_stop(App& session) {
   auto options = std::make_shared<WorkOptions>();
   options->reason = "stopped from the command line";
-  Subcommand made = subcommand(session, "stop", "End a session before its workflow does", options, stop);
+  Subcommand made = subcommand(session, "stop", "End a session before its workflow ends", options, stop);
   made.app->add_option("ID", options->id, "The session")->required();
   made.app->add_option("--reason", options->reason, "Why, for the record");
   return made;

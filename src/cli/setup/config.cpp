@@ -1,4 +1,4 @@
-// `signalbox config check`: whether config.yaml and a workspace's signalbox.yaml are right, and what they come to.
+// `signalbox config check`: checks config.yaml and a workspace's signalbox.yaml, and prints the resulting settings.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -19,7 +19,7 @@ struct ConfigOptions {
 };
 
 struct SettingsCheck {
-  std::optional<pipeline::RunSettings> settings;  // nothing: the files themselves are wrong
+  std::optional<pipeline::RunSettings> settings;  // nothing if a file itself is invalid
   Faults faults, warnings;
 };
 
@@ -31,7 +31,7 @@ SettingsCheck load_and_check(const Context& context, const HomeDirectories& home
   for (std::string& text : agent::warnings_about(settings->agents)) {
     report.warnings.push_back({ErrorCode::kInvalid, std::move(text), {}, {}});
   }
-  // What is not set in this shell may be where runs are started.
+  // Only warnings: variables that are not set in this shell may be set where runs are started.
   std::ranges::move(report.warnings, std::back_inserter(report.missing));
   return {std::move(*settings), std::move(report.faults), std::move(report.missing)};
 }
@@ -41,9 +41,9 @@ void print_text(const Context& context, const SettingsCheck& found, const std::s
   if (found.settings) {
     const agent::AgentSettings& agents = found.settings->agents;
     const auto state = [&](const std::string& path) {
-      if (context.seams.files.kind(path) == FileKind::kMissing) return "not there";
+      if (context.seams.files.kind(path) == FileKind::kMissing) return "missing";
       const auto is_here = [&](const Error& fault) { return fault.location.file == path; };
-      return std::ranges::any_of(found.faults, is_here) ? "read, and wrong as told above" : "fine";
+      return std::ranges::any_of(found.faults, is_here) ? "invalid, see above" : "valid";
     };
     for (const std::string& path : {agents.file, join_path(workspace, pipeline::kWorkspaceFile)}) {
       context.out(fmt::format("{}: {}\n", printable(path), state(path)));
@@ -87,10 +87,10 @@ Result<int> check(const Context& context, const ConfigOptions& options) {
 Action declare_config(App& app) {
   auto options = std::make_shared<ConfigOptions>();
   app.require_subcommand(1);
-  App* check_app =
-      app.add_subcommand("check", "Tell every fault of config.yaml and of DIR/signalbox.yaml, and of what they name");
-  check_app->add_option("DIR", options->directory, "The workspace; else the current folder");
-  check_app->add_flag("--json", options->wants_json, "As JSON");
+  App* check_app = app.add_subcommand(
+      "check", "Report every fault in config.yaml and DIR/signalbox.yaml, and in the files they name");
+  check_app->add_option("DIR", options->directory, "The workspace (default: the current folder)");
+  check_app->add_flag("--json", options->wants_json, "Print JSON");
   return [options](Context& context) {
     const auto code = check(context, *options);
     return code ? *code : report(context, code.error());

@@ -1,4 +1,4 @@
-// `signalbox doctor`: looks at everything Signalbox needs and says how to mend what is wrong. Changes nothing.
+// `signalbox doctor`: checks everything Signalbox needs and suggests fixes. Changes nothing.
 #include "cli/setup/doctor.hpp"
 
 #include <fmt/format.h>
@@ -60,7 +60,7 @@ std::string_view colour_for(Health health) {
   return "\x1b[31m";
 }
 
-// Texts of others' files and programs must not drive the terminal.
+// Texts from other files and programs must not control the terminal.
 std::string on_one_line(std::string text) {
   std::ranges::replace_if(text, [](unsigned char c) { return c < 0x20 || c == 0x7f; }, '?');
   return text;
@@ -70,7 +70,7 @@ std::string line_of(std::string_view subject, const Diagnosis& finding, bool has
   const std::string word = fmt::format("{:<5}", word_for(finding.health));
   const std::string shown = has_colour ? fmt::format("{}{}\x1b[0m", colour_for(finding.health), word) : word;
   std::string text = fmt::format("{}  {:<13}  {}\n", shown, subject, on_one_line(finding.what));
-  if (!finding.remedy.empty()) text += fmt::format("{:22}mend: {}\n", "", on_one_line(finding.remedy));
+  if (!finding.remedy.empty()) text += fmt::format("{:22}fix: {}\n", "", on_one_line(finding.remedy));
   return text;
 }
 
@@ -102,7 +102,7 @@ int examine(const Context& context, const DoctorOptions& options) {
   if (options.wants_json) {
     context.out(to_json(Value::object({{"version", input.version}, {"ok", wrongs == 0}, {"findings", list}})) + "\n");
   } else if (wrongs > 0) {
-    context.out(wrongs == 1 ? "\nOne thing is wrong.\n" : fmt::format("\n{} things are wrong.\n", wrongs));
+    context.out(wrongs == 1 ? "\n1 problem found.\n" : fmt::format("\n{} problems found.\n", wrongs));
   }
   return wrongs == 0 ? kExitOk : kExitNegative;
 }
@@ -111,8 +111,8 @@ int examine(const Context& context, const DoctorOptions& options) {
 
 Action declare_doctor(App& app) {
   auto options = std::make_shared<DoctorOptions>();
-  app.add_flag("--json", options->wants_json, "One line of JSON");
-  app.add_option("--port", options->port, "Where signalbox serve listens")->range(1, 65535)->shows_default();
+  app.add_flag("--json", options->wants_json, "Print one line of JSON");
+  app.add_option("--port", options->port, "The port of signalbox serve")->range(1, 65535)->shows_default();
   return [options](Context& context) { return examine(context, *options); };
 }
 

@@ -1,5 +1,5 @@
-// What `signalbox doctor` looks at, a function a subject. None of them makes or changes anything, and none gives up
-// because another found something wrong.
+// The checks of `signalbox doctor`, one function per subject. They create and change nothing, and each runs even if
+// another found a problem.
 #pragma once
 
 #include <cstdint>
@@ -14,8 +14,8 @@ namespace sb::cli {
 
 enum class Health {
   kOk,
-  kWarning,  // works, but somebody may want to know or do something
-  kError,    // something does not work until it is mended
+  kWarning,  // works, but the user may want to know or do something
+  kError,    // something does not work until it is fixed
 };
 
 struct Diagnosis {
@@ -27,9 +27,9 @@ using Diagnoses = std::vector<Diagnosis>;
 
 struct DoctorInput {
   const Seams& seams;
-  std::optional<HomeDirectories> homes;  // nothing when the environment leads to none
-  std::string project;                   // around the current folder, absolute and without links
-  std::string program;                   // this one, absolute
+  std::optional<HomeDirectories> homes;  // nothing if the environment names none
+  std::string project;                   // contains the current folder; absolute, links resolved
+  std::string program;                   // absolute path of this program
   std::string version;
   int port = 0;  // where `signalbox serve` listens
 };

@@ -1,4 +1,4 @@
-// Doctor: the clients, whether they know Signalbox, and the hooks.
+// Doctor: the clients, their configuration, and the hooks.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -24,7 +24,7 @@ std::string_view flag_of(InstallScope scope) {
   return scope == InstallScope::kProject ? " --project" : "";
 }
 
-// In the user's home there is no project: its files are the user's.
+// The home folder is not a project: its files are the user's configuration.
 std::vector<InstallScope> scopes(const DoctorInput& input) {
   if (input.seams.environment.get("HOME") == input.project) return {InstallScope::kUser};
   return {InstallScope::kUser, InstallScope::kProject};
@@ -34,7 +34,7 @@ std::string_view word_of(Client client) {
   return client == Client::kClaudeCode ? "claude-code" : "codex";
 }
 
-// Runs it only when its name is ours.
+// The version of a program; nothing if it is not signalbox.
 std::optional<std::string> version_of(const DoctorInput& input, const std::string& command) {
   const auto real = input.seams.files.canonical(command);
   if (real && *real == input.program) return input.version;
@@ -48,14 +48,13 @@ std::optional<std::string> version_of(const DoctorInput& input, const std::strin
 Diagnosis check_program(const DoctorInput& input, const std::string& where, const std::string& command,
                         const std::string& remedy) {
   if (!command.starts_with('/')) {
-    return {Health::kWarning, fmt::format("{} starts {}, found by whatever PATH the client has", where, command),
-            remedy};
+    return {Health::kWarning, fmt::format("{} starts {}, which depends on the client's PATH", where, command), remedy};
   }
   if (input.seams.files.kind(command) != FileKind::kFile || ::access(command.c_str(), X_OK) != 0) {
-    return {Health::kError, fmt::format("{} starts {}, which is not there or cannot be run", where, command), remedy};
+    return {Health::kError, fmt::format("{} starts {}, which is missing or not executable", where, command), remedy};
   }
   const auto version = version_of(input, command);
-  if (!version) return {Health::kError, fmt::format("{} starts {}, which is no signalbox", where, command), remedy};
+  if (!version) return {Health::kError, fmt::format("{} starts {}, which is not signalbox", where, command), remedy};
   if (*version != input.version) {
     return {Health::kError,
             fmt::format("{} starts {} of version {}; this is {}", where, command, *version, input.version), remedy};
@@ -73,11 +72,12 @@ Diagnosis check_address(const std::string& where, const std::string& url) {
     case LocalServer::Owner::kSignalbox:
       return {Health::kOk, what};
     case LocalServer::Owner::kNone:
-      return {Health::kWarning, what + ", where nobody listens now", fmt::format("signalbox serve --port {}", port)};
+      return {Health::kWarning, what + ", where nothing is listening", fmt::format("signalbox serve --port {}", port)};
     case LocalServer::Owner::kOther:
       break;
   }
-  return {Health::kError, what + ", where something else answers", "Install with another --port, and serve there"};
+  return {Health::kError, what + ", where another program answers",
+          "Install with another --port and serve on that port"};
 }
 
 struct Configured {
@@ -94,7 +94,7 @@ void check_client_config(const DoctorInput& input, const ClientTarget& place, Co
   if (!entries) {
     Error error = entries.error();
     error.remedy.clear();
-    result.findings.push_back({Health::kError, error.to_string(), "Mend the file; the client cannot read it either"});
+    result.findings.push_back({Health::kError, error.to_string(), "Fix the file; the client cannot read it either"});
     return;
   }
   for (const NamedEntry& each : *entries) {
@@ -113,7 +113,7 @@ Diagnoses check_client(const DoctorInput& input, Client client, std::string_view
   Configured result;
   for (const InstallScope scope : scopes(input)) check_client_config(input, {client, scope, input.project}, result);
   if (!found.empty() && !result.has_ours) {
-    result.findings.push_back({Health::kWarning, fmt::format("{} does not know Signalbox", found),
+    result.findings.push_back({Health::kWarning, fmt::format("Signalbox is not configured in {}", found),
                                fmt::format("signalbox mcp install --client {}", word_of(client))});
   } else if (found.empty() && !result.has_ours) {
     result.findings.push_back({Health::kOk, "not installed"});
@@ -129,7 +129,7 @@ void check_client_hooks(const DoctorInput& input, InstallScope scope, Diagnoses&
   if (!hooks) {
     Error error = hooks.error();
     error.remedy.clear();
-    findings.push_back({Health::kError, error.to_string(), "Mend the file; the client cannot read it either"});
+    findings.push_back({Health::kError, error.to_string(), "Fix the file; the client cannot read it either"});
     return;
   }
   for (const std::string& program : hooks->programs) {
@@ -138,13 +138,12 @@ void check_client_hooks(const DoctorInput& input, InstallScope scope, Diagnoses&
       findings.push_back({Health::kOk, fmt::format("{} calls {}", hooks->path, program)});
     } else {
       findings.push_back({Health::kError,
-                          fmt::format("{} calls {}, which is not there or cannot be run", hooks->path, program),
+                          fmt::format("{} calls {}, which is missing or not executable", hooks->path, program),
                           remedy});
     }
   }
   if (!hooks->is_complete) {
-    findings.push_back(
-        {Health::kError, fmt::format("{} lacks some of the hooks of this version", hooks->path), remedy});
+    findings.push_back({Health::kError, fmt::format("{} lacks some hooks of this version", hooks->path), remedy});
   }
 }
 
@@ -162,7 +161,7 @@ Diagnoses check_hooks(const DoctorInput& input) {
   Diagnoses findings;
   for (const InstallScope scope : scopes(input)) check_client_hooks(input, scope, findings);
   if (!findings.empty()) return findings;
-  if (program_in_path(input.seams, "claude").empty()) return {{Health::kOk, "none, and no Claude Code"}};
+  if (program_in_path(input.seams, "claude").empty()) return {{Health::kOk, "none; Claude Code is not installed"}};
   return {{Health::kWarning, "Claude Code does not call signalbox-hook", "signalbox hook install"}};
 }
 

@@ -1,4 +1,4 @@
-// Doctor: homes, configuration, store and keys.
+// Doctor: home folders, configuration, store and keys.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -49,7 +49,7 @@ std::vector<HomeCheck> homes_of(const HomeDirectories& homes) {
 
 constexpr std::string_view kElsewhere = "or set SIGNALBOX_HOME to another folder";
 
-// The nearest folder above that is there: what is missing must be made in it.
+// The nearest existing parent folder, where missing folders would be created.
 std::string nearest_existing(const std::string& path) {
   std::string folder = parent_path(path);
   while (!folder.empty() && folder != "/" && disk_facts(folder).kind == FileKind::kMissing)
@@ -59,24 +59,23 @@ std::string nearest_existing(const std::string& path) {
 
 std::optional<Diagnosis> unusable(const std::string& path, const DiskFacts& facts) {
   if (facts.kind != FileKind::kDirectory) {
-    return wrong(fmt::format("{} is not a folder", path), fmt::format("Move it away, {}", kElsewhere));
+    return wrong(fmt::format("{} is not a folder", path), fmt::format("Move it, {}", kElsewhere));
   }
   if (facts.disk == DiskKind::kKernel || facts.is_read_only) {
-    return wrong(fmt::format("{} is on a file system that cannot be written", path),
-                 "Set SIGNALBOX_HOME to another folder");
+    return wrong(fmt::format("{} is on a read-only file system", path), "Set SIGNALBOX_HOME to another folder");
   }
   if (facts.is_writable) return std::nullopt;
-  const std::string_view command = facts.is_owned_by_user ? "chmod u+rwx" : "chown it to you:";
-  return wrong(fmt::format("{} cannot be written by you", path), fmt::format("{} {}, {}", command, path, kElsewhere));
+  const std::string_view command = facts.is_owned_by_user ? "chmod u+rwx" : "change its owner to you:";
+  return wrong(fmt::format("{} is not writable", path), fmt::format("{} {}, {}", command, path, kElsewhere));
 }
 
 Diagnosis missing_home(const std::string& path) {
   const std::string above = nearest_existing(path);
   if (auto finding = unusable(above, disk_facts(above))) {
-    finding->what = fmt::format("{} is not there and cannot be made: {}", path, finding->what);
+    finding->what = fmt::format("{} does not exist and cannot be created: {}", path, finding->what);
     return *finding;
   }
-  return note(fmt::format("{} is not there yet; it is made when it is needed", path));
+  return note(fmt::format("{} does not exist yet; it is created when needed", path));
 }
 
 void check_folder(const HomeCheck& home, const DiskFacts& facts, Diagnoses& findings) {
@@ -86,14 +85,14 @@ void check_folder(const HomeCheck& home, const DiskFacts& facts, Diagnoses& find
         wrong(fmt::format("others can write to {} (mode {:o})", path, facts.mode), fmt::format("chmod go-w {}", path)));
   } else if (home.holds_store && (facts.mode & 0055) != 0) {
     findings.push_back(
-        note(fmt::format("others can look into {} (mode {:o})", path, facts.mode), fmt::format("chmod 700 {}", path)));
+        note(fmt::format("others can read {} (mode {:o})", path, facts.mode), fmt::format("chmod 700 {}", path)));
   }
   if (home.holds_store && facts.disk == DiskKind::kNetwork) {
-    findings.push_back(wrong(fmt::format("{} is on a network disk, where the store cannot lock", path),
+    findings.push_back(wrong(fmt::format("{} is on a network file system, where the store cannot lock", path),
                              "Set SIGNALBOX_HOME to a folder on a local disk"));
   }
   if (home.holds_store && facts.disk == DiskKind::kMemory) {
-    findings.push_back(note(fmt::format("{} is kept in memory and gone when the machine starts anew", path)));
+    findings.push_back(note(fmt::format("{} is in memory and lost when the machine restarts", path)));
   }
   if (facts.free_bytes < kLeastBytes || !facts.has_free_files) {
     findings.push_back(wrong(fmt::format("the disk of {} is full ({} left)", path, readable_size(facts.free_bytes)),
@@ -108,14 +107,14 @@ std::string store_path(const DoctorInput& input) {
   return inbox::store_path(*input.homes);
 }
 
-// Nothing where opening would make something: the store's shared memory is made when it is not there.
+// Nothing if opening would create a file: the store creates its shared memory file if it is missing.
 std::optional<Result<std::unique_ptr<store::SqliteStore>>> open_store(const DoctorInput& input) {
   const std::string path = store_path(input);
   if (input.seams.files.kind(path + "-shm") != FileKind::kFile) return std::nullopt;
   return store::SqliteStore::open(path, store::Access::kReadOnly, {.busy_wait_ms = kStoreWaitMs, .vfs = {}});
 }
 
-// Whoever can write to the store can answer and approve. Its log is the store, too.
+// A user who can write to the store can answer and approve. The write-ahead log is part of the store.
 Diagnoses open_to_others(const DoctorInput& input) {
   Diagnoses findings;
   for (const std::string_view end : {"", "-wal", "-shm"}) {
@@ -132,14 +131,14 @@ Diagnoses session_keys(const DoctorInput& input) {
   const auto inspection = store::inspect_store(store_path(input));
   if (!inspection || inspection->version != inspection->newest) return {};
   const auto store = open_store(input);
-  if (!store || !*store) return {};  // told where the store is looked at
+  if (!store || !*store) return {};  // reported by check_store
   engine::Keyring keys;
   const Status read = (**store)->read([&](store::Snapshot& snapshot) { return keys.load(snapshot); });
-  if (!read) return {wrong(read.error().to_string(), "Make new ones: signalbox session rotate-keys")};
-  return {{Health::kOk, keys.empty() ? "no session has needed a key yet" : "the keys of session tokens can be read"}};
+  if (!read) return {wrong(read.error().to_string(), "Create new ones: signalbox session rotate-keys")};
+  return {{Health::kOk, keys.empty() ? "no session keys yet" : "the keys of session tokens are readable"}};
 }
 
-// Sealed, but whoever has them can try passphrases.
+// The keys are sealed, but a user who can read them can try passphrases.
 void check_key_files(const DoctorInput& input, Diagnoses& findings) {
   const std::string folder = join_path(input.homes->data, "operators");
   const auto names = input.seams.files.list(folder);
@@ -158,7 +157,7 @@ void check_key_files(const DoctorInput& input, Diagnoses& findings) {
 
 Diagnoses check_home(const DoctorInput& input) {
   if (!input.homes) {
-    return {wrong("neither SIGNALBOX_HOME nor HOME is set", "Set SIGNALBOX_HOME to a folder of yours")};
+    return {wrong("neither SIGNALBOX_HOME nor HOME is set", "Set SIGNALBOX_HOME to a folder you own")};
   }
   Diagnoses findings;
   for (const HomeCheck& home : homes_of(*input.homes)) {
@@ -182,7 +181,7 @@ Diagnoses check_configuration(const DoctorInput& input) {
   const std::string path = join_path(input.homes->config, "config.yaml");
   const auto document = inbox::load_if_exists(input.seams.files, path);
   if (!document) return {wrong(document.error())};
-  if (!*document) return {{Health::kOk, "none, so all is as by default"}};
+  if (!*document) return {{Health::kOk, "no config file; using defaults"}};
   pipeline::RunSettings settings;
   Faults faults;
   pipeline::read_settings(**document, pipeline::SettingsOrigin::kUser, input.homes->config, settings, faults);
@@ -199,22 +198,21 @@ Diagnoses check_store(const DoctorInput& input) {
   if (!found && found.error().code == ErrorCode::kNotFound) return {{Health::kOk, "nothing is stored yet"}};
   if (!found) return {wrong(found.error())};
   if (found->version > found->newest) {
-    return {wrong(fmt::format("{} has version {}; this program knows {}", path, found->version, found->newest),
+    return {wrong(fmt::format("{} has version {}; this program supports up to {}", path, found->version, found->newest),
                   "Use the newer signalbox that wrote it")};
   }
   Diagnoses findings = open_to_others(input);
   for (const std::string& fault : found->faults) {
-    findings.push_back(
-        wrong(fmt::format("{} is damaged: {}", path, fault),
-              "Keep a copy of it and restore one from before; signalbox session verify says what is lost"));
+    findings.push_back(wrong(fmt::format("{} is damaged: {}", path, fault),
+                             "Keep a copy and restore a backup; signalbox session verify shows what is lost"));
   }
   if (!findings.empty()) return findings;
   const std::string size = fmt::format("{}, version {}, {}", path, found->version, readable_size(found->bytes));
-  if (found->version < found->newest) return {note(size + "; it is brought up to date when next written to")};
-  // Finds what was lost from the log, too.
+  if (found->version < found->newest) return {note(size + "; it is upgraded at the next write")};
+  // Also finds losses in the write-ahead log.
   if (const auto store = open_store(input); store && !*store) return {wrong(store->error())};
-  if (!found->is_checked) return {note(size + "; too large to be checked in passing", "signalbox session verify")};
-  if (!found->has_log_read) return {note(size + "; its log was not looked at, since nobody has it open")};
+  if (!found->is_checked) return {note(size + "; too large for a quick check", "signalbox session verify")};
+  if (!found->has_log_read) return {note(size + "; its log was not checked, because no process has the store open")};
   return {{Health::kOk, size}};
 }
 
@@ -225,8 +223,7 @@ Diagnoses check_keys(const DoctorInput& input) {
   if (!operators) {
     findings.push_back(wrong(operators.error()));
   } else if (operators->empty()) {
-    findings.push_back(note("nobody has an operator key, so nothing can be approved that cannot be undone",
-                            "signalbox operator init"));
+    findings.push_back(note("no operator key: irreversible actions cannot be approved", "signalbox operator init"));
   } else {
     std::string names;
     for (const inbox::OperatorKey& key : operators->keys()) names += (names.empty() ? "" : ", ") + key.name;

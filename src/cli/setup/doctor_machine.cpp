@@ -1,4 +1,4 @@
-// Doctor: what the machine offers: the port, the sandbox, git, the terminal.
+// Doctor: the machine: the port, the sandbox, git, the terminal.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::int64_t kGitMs = 5'000;
 
-// RunSettings of Linux that keep bubblewrap from working, and what they must not be.
+// Linux settings that keep bubblewrap from working, and their bad values.
 struct KernelSwitch {
   const char* path;
   std::string_view bad;
@@ -23,7 +23,7 @@ constexpr KernelSwitch kSwitches[] = {
     {"/proc/sys/kernel/unprivileged_userns_clone", "0", "sysctl kernel.unprivileged_userns_clone=1"},
     {"/proc/sys/user/max_user_namespaces", "0", "sysctl user.max_user_namespaces=10000"},
     {"/proc/sys/kernel/apparmor_restrict_unprivileged_userns", "1",
-     "let AppArmor allow bwrap user namespaces (a profile for /usr/bin/bwrap with `userns,`)"},
+     "Let AppArmor allow user namespaces for bwrap (a profile for /usr/bin/bwrap with `userns,`)"},
 };
 
 std::string sandbox_remedy(const Files& files) {
@@ -31,7 +31,7 @@ std::string sandbox_remedy(const Files& files) {
     const auto value = files.read(each.path, 64);
     if (value && value->substr(0, value->find('\n')) == each.bad) return std::string(each.remedy);
   }
-  return "Allow user namespaces to this account; containers often forbid them";
+  return "Allow user namespaces for this account; containers often forbid them";
 }
 
 }  // namespace
@@ -54,15 +54,15 @@ Diagnoses check_server(const DoctorInput& input) {
     case LocalServer::Owner::kNone:
       return {{Health::kOk, fmt::format("port {} is free for signalbox serve", input.port)}};
     case LocalServer::Owner::kOther:
-      return {{Health::kWarning, fmt::format("port {} is taken by something else", input.port),
-               "Give another: signalbox serve --port P"}};
+      return {{Health::kWarning, fmt::format("port {} is used by another program", input.port),
+               "Use another port: signalbox serve --port P"}};
     case LocalServer::Owner::kSignalbox:
       break;
   }
   if (server.version != input.version) {
     return {{Health::kWarning,
              fmt::format("signalbox {} serves at port {}; this is {}", server.version, input.port, input.version),
-             "Start it anew"}};
+             "Restart it"}};
   }
   return {{Health::kOk, fmt::format("signalbox serves at port {}", input.port)}};
 }
@@ -73,7 +73,7 @@ Diagnoses check_sandbox(const DoctorInput& input) {
   if (sandbox.works()) return {{Health::kWarning, sandbox.name(), ""}};
   const bool is_missing = program_in_path(input.seams, "bwrap").empty();
   return {{Health::kWarning,
-           fmt::format("commands of workflows run without one: {}",
+           fmt::format("workflow commands run without a sandbox: {}",
                        is_utf8(sandbox.missing) ? sandbox.missing : "bubblewrap does not work here"),
            is_missing ? "Install bubblewrap" : sandbox_remedy(input.seams.files)}};
 }
@@ -84,7 +84,7 @@ Diagnoses check_git(const DoctorInput& input) {
   const auto exit = path.empty() ? fail(ErrorCode::kNotFound, "") : input.seams.process.run(asked);
   if (!exit || exit->code != 0 || exit->timed_out) {
     return {
-        {Health::kWarning, "not found or does not run; branches and origins of projects stay unknown", "Install git"}};
+        {Health::kWarning, "not found or does not run; branches and remotes of projects stay unknown", "Install git"}};
   }
   const std::string line = exit->output.substr(0, exit->output.find('\n'));
   return {{Health::kOk, is_utf8(line) ? line : path}};
@@ -98,10 +98,9 @@ Diagnoses check_terminal(const DoctorInput& input) {
     if (folded.find("utf-8") != std::string::npos || folded.find("utf8") != std::string::npos) {
       return {{Health::kOk, fmt::format("{}={}", name, *value)}};
     }
-    break;  // the first that is set counts
+    break;  // only the first that is set is used
   }
-  return {{Health::kWarning, "the locale is not UTF-8, so texts beyond plain English may look wrong",
-           "export LC_ALL=C.UTF-8"}};
+  return {{Health::kWarning, "the locale is not UTF-8; non-ASCII text may be garbled", "export LC_ALL=C.UTF-8"}};
 }
 
 }  // namespace sb::cli

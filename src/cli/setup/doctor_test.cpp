@@ -1,4 +1,4 @@
-// What the doctor's parts make of what they are told; tests/scenarios/doctor.yaml runs the whole.
+// The parts of doctor; tests/scenarios/doctor.yaml runs the whole program.
 #include "cli/setup/doctor.hpp"
 
 #include <arpa/inet.h>
@@ -9,7 +9,7 @@
 
 #include <thread>
 
-#include "base/fakes.hpp"
+#include "base/testing/fakes.hpp"
 #include "cli/server/local_server.hpp"
 #include "cli/setup/disk_facts.hpp"
 
@@ -19,7 +19,7 @@ namespace {
 using testing::HasSubstr;
 using Owner = LocalServer::Owner;
 
-TEST(LocalServer, IsKnownByItsHealth) {
+TEST(LocalServer, IsRecognizedByItsHealthResponse) {
   const std::string start = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n";
   const LocalServer ours = parse_health_response(start + R"({"name":"signalbox","version":"1.2"})");
   EXPECT_EQ(ours.who, Owner::kSignalbox);
@@ -84,7 +84,7 @@ class Doctor : public testing::Test {
   Seams seams_{files_, clock_, random_, process_, environment_, streams_};
 };
 
-TEST_F(Doctor, ThePortIsFreeOursOrTaken) {
+TEST_F(Doctor, ThePortIsFreeOursOrUsedByAnother) {
   int free_port = 0;
   {
     const Listener ours("HTTP/1.1 200 OK\r\n\r\n{\"name\":\"signalbox\",\"version\":\"0.1.0\"}");
@@ -97,10 +97,10 @@ TEST_F(Doctor, ThePortIsFreeOursOrTaken) {
     EXPECT_THAT(check(check_server, older.port()).at(0).what, HasSubstr("signalbox 0.0.9 serves"));
   }
   const Listener other("220 mail\r\n");
-  EXPECT_THAT(check(check_server, other.port()).at(0).what, HasSubstr("taken by something else"));
+  EXPECT_THAT(check(check_server, other.port()).at(0).what, HasSubstr("used by another program"));
 }
 
-TEST_F(Doctor, ASandboxThatDoesNotWorkIsToldWithTheSwitchThatForbidsIt) {
+TEST_F(Doctor, ABrokenSandboxIsReportedWithTheSysctlThatFixesIt) {
   set({{"PATH", "/usr/bin"}});
   EXPECT_EQ(check(check_sandbox).at(0).remedy, "Install bubblewrap");
   files_.contents()["/usr/bin/bwrap"] = "";
@@ -112,7 +112,7 @@ TEST_F(Doctor, ASandboxThatDoesNotWorkIsToldWithTheSwitchThatForbidsIt) {
   EXPECT_EQ(check(check_sandbox).at(0).health, Health::kOk);
 }
 
-TEST_F(Doctor, TheFirstLocaleThatIsSetCounts) {
+TEST_F(Doctor, TheFirstLocaleVariableThatIsSetIsUsed) {
   set({{"LANG", "de_DE.utf8"}});
   EXPECT_EQ(check(check_terminal).at(0).health, Health::kOk);
   set({{"LC_ALL", "C"}, {"LANG", "de_DE.UTF-8"}});
@@ -121,7 +121,7 @@ TEST_F(Doctor, TheFirstLocaleThatIsSetCounts) {
   EXPECT_EQ(check(check_terminal).at(0).health, Health::kWarning);
 }
 
-TEST_F(Doctor, GitThatIsMissingOrBrokenIsNoted) {
+TEST_F(Doctor, MissingOrBrokenGitIsAWarning) {
   set({{"PATH", "bin::/usr/bin"}});
   EXPECT_EQ(check(check_git).at(0).health, Health::kWarning);
   files_.contents()["/usr/bin/git"] = "";
@@ -131,7 +131,7 @@ TEST_F(Doctor, GitThatIsMissingOrBrokenIsNoted) {
   EXPECT_EQ(check(check_git).at(0).health, Health::kWarning);
 }
 
-TEST(DiskFacts, SizesAreReadable) {
+TEST(DiskFacts, SizesAndKinds) {
   EXPECT_EQ(readable_size(0), "0 KB");
   EXPECT_EQ(readable_size(1), "1 KB");
   EXPECT_EQ(readable_size(1'500'000), "1.5 MB");

@@ -1,4 +1,4 @@
-// `signalbox operator init|token|revoke`: the keys whose signature opens what only a person may open.
+// `signalbox operator init|token|revoke`: the keys that sign answers only a person may give.
 #include <fmt/format.h>
 
 #include "cli/person.hpp"
@@ -24,7 +24,7 @@ struct OperatorStore {
   Operators operators;
 };
 
-// Only where the register is the one the inbox has known: nobody should extend one that was cut short.
+// Fails if the register is not the one the inbox recorded: a truncated register must not be extended.
 Result<OperatorStore> open_operators(const Context& context) {
   auto home = SB_TRY(inbox::Home::open(context.seams, store::Access::kReadWrite));
   SB_TRY(home->inbox().record_operators());
@@ -33,7 +33,7 @@ Result<OperatorStore> open_operators(const Context& context) {
   return OperatorStore{std::move(home), homes, OperatorFiles(context.seams.files, homes), std::move(operators)};
 }
 
-// After the register has grown, so that it cannot be cut back unnoticed.
+// Records the extended register in the inbox, so that a truncation is noticed.
 Status remember(const Context& context, OperatorStore& operator_store) {
   SB_TRY(operator_store.home->refresh_operators(context.seams.files));
   return operator_store.home->inbox().record_operators();
@@ -43,12 +43,12 @@ Status init(const Context& context, const OperatorOptions& options) {
   OperatorStore operator_store = SB_TRY(open_operators(context));
   const std::string name = options.name.empty() ? user_name() : options.name;
   if (operator_store.operators.named(name) != nullptr) {
-    return fail(ErrorCode::kConflict, fmt::format("there is an operator {} already", quote_json(name)),
-                "A second one gets another name with --name, and needs the first one's passphrase");
+    return fail(ErrorCode::kConflict, fmt::format("operator {} already exists", quote_json(name)),
+                "Choose another name with --name; a second operator needs the passphrase of the first");
   }
   std::optional<std::string> voucher;
   if (!operator_store.operators.empty()) {
-    context.err("There are operators already; one of them must vouch for the new one.\n");
+    context.err("There are operators already; one of them must confirm the new one.\n");
     voucher = SB_TRY(unlock_operator(context, operator_store.homes, operator_store.operators, ""));
   }
   const std::string passphrase =
@@ -58,7 +58,7 @@ Status init(const Context& context, const OperatorOptions& options) {
   SB_TRY(remember(context, operator_store));
   context.out(fmt::format("operator {} has key {}\n", key.name, to_hex(key.public_key)));
   if (!voucher) {
-    context.out("Let root write that key into /etc/signalbox/operators, and no other register of operators counts.\n");
+    context.out("To accept only this register of operators, have root write that key into /etc/signalbox/operators.\n");
   }
   return {};
 }
@@ -66,7 +66,7 @@ Status init(const Context& context, const OperatorOptions& options) {
 Status make_token(const Context& context, const OperatorOptions& options) {
   OperatorStore operator_store = SB_TRY(open_operators(context));
   const std::int64_t lifetime_ms = SB_TRY(parse_duration_ms(options.expires));
-  if (lifetime_ms <= 0) return fail(ErrorCode::kInvalid, "--expires must lie in the future");
+  if (lifetime_ms <= 0) return fail(ErrorCode::kInvalid, "--expires must be in the future");
   std::string scope = options.scope;
   constexpr std::string_view kWorkspace = "workspace:";
   if (scope.starts_with(kWorkspace)) {
@@ -74,18 +74,18 @@ Status make_token(const Context& context, const OperatorOptions& options) {
   }
   const TimestampMs now = context.seams.clock.now_ms();
   const std::string id = inbox::make_token_id(now, context.seams.random);
-  // A wrong scope should be told before anybody types a passphrase.
+  // Report an invalid scope before asking for a passphrase.
   SB_TRY(inbox::make_token(id, scope, now, now + lifetime_ms, std::string(32, 'k'), context.seams.random));
   const std::string secret =
       SB_TRY(unlock_operator(context, operator_store.homes, operator_store.operators, options.name));
   const std::string token = SB_TRY(inbox::make_token(id, scope, now, now + lifetime_ms, secret, context.seams.random));
   context.out(token + "\n");
-  context.err(fmt::format("token {} answers {} until {}; signalbox operator revoke {} ends it\n", id,
+  context.err(fmt::format("token {} answers {} until {}; revoke it with signalbox operator revoke {}\n", id,
                           scope == "*" ? "everything" : scope, to_rfc3339(now + lifetime_ms), id));
   return {};
 }
 
-// A key by its beginning (16 hex digits or more) or its operator's name.
+// Finds a key by a prefix of 16 hex digits or more, or by its operator's name.
 const inbox::OperatorKey* find_key(const Operators& operators, const std::string& text) {
   if (const inbox::OperatorKey* key = operators.named(text)) return key;
   const inbox::OperatorKey* found = nullptr;
@@ -97,19 +97,19 @@ const inbox::OperatorKey* find_key(const Operators& operators, const std::string
   return found;
 }
 
-// The id of a token, given as such or as the whole token; nothing when it is neither.
+// The id of a token, given as id or as the whole token; nothing if `text` is neither.
 Result<std::optional<std::string>> find_token(const Operators& operators, const std::string& text) {
   if (text.starts_with("sbt1.")) {
     const inbox::OperatorToken token = SB_TRY(inbox::parse_token(text));
     if (operators.find(token.delegation.by) == nullptr || !has_valid_signature(token.delegation)) {
-      return fail(ErrorCode::kNotFound, "that token was made by nobody enrolled here");
+      return fail(ErrorCode::kNotFound, "the token was issued by an operator who is not enrolled here");
     }
     return token.delegation.id;
   }
   if (!text.starts_with("t-") || operators.named(text) != nullptr) return std::nullopt;
   if (!inbox::is_token_id(text)) {
-    return fail(ErrorCode::kInvalid, fmt::format("{} is not a token's id", quote_json(text)),
-                "Copy it as signalbox operator token printed it, or give the whole token; nothing has changed");
+    return fail(ErrorCode::kInvalid, fmt::format("{} is not a token id", quote_json(text)),
+                "Copy it as signalbox operator token printed it, or give the whole token; nothing changed");
   }
   return text;
 }
@@ -119,11 +119,11 @@ Status revoke(const Context& context, const OperatorOptions& options) {
   const std::optional<std::string> token = SB_TRY(find_token(operator_store.operators, options.revoked));
   const inbox::OperatorKey* key = token ? nullptr : find_key(operator_store.operators, options.revoked);
   if (!token && key == nullptr) {
-    return fail(ErrorCode::kNotFound, fmt::format("{} is no token, key or operator here", quote_json(options.revoked)),
+    return fail(ErrorCode::kNotFound, fmt::format("there is no token, key or operator {}", quote_json(options.revoked)),
                 "Give a token's id (t-...), the first 16 digits of a key, or an operator's name");
   }
   if (token && operator_store.operators.token_revoked_at(*token)) {
-    context.out(fmt::format("token {} was revoked before\n", *token));
+    context.out(fmt::format("token {} was already revoked\n", *token));
     return {};
   }
   const std::string secret =
@@ -145,15 +145,16 @@ Status revoke(const Context& context, const OperatorOptions& options) {
 Action declare_operator(App& app) {
   auto options = std::make_shared<OperatorOptions>();
   app.require_subcommand(1);
-  App* init_app = app.add_subcommand("init", "Make an operator's key, sealed with a passphrase");
-  init_app->add_option("--name", options->name, "Name of the operator; yours when left out");
-  App* token = app.add_subcommand("token", "Let scripts answer for you, within a scope and for a time");
+  App* init_app = app.add_subcommand("init", "Create an operator key, sealed with a passphrase");
+  init_app->add_option("--name", options->name, "Name of the operator (default: your user name)");
+  App* token =
+      app.add_subcommand("token", "Create a token with which scripts can answer for you, limited in scope and time");
   token->add_option("--scope", options->scope, "decision:ID, workspace:DIR or *")->required();
-  token->add_option("--expires", options->expires, "How long it holds: 8h, 3d (8h when left out)");
-  token->add_option("--operator", options->name, "Which operator, where there are several");
-  App* revoke_app = app.add_subcommand("revoke", "End a token or a key");
-  revoke_app->add_option("ID", options->revoked, "A token or its id, a key or an operator's name")->required();
-  revoke_app->add_option("--operator", options->name, "Which operator signs it, where there are several");
+  token->add_option("--expires", options->expires, "How long it is valid: 8h, 3d (default 8h)");
+  token->add_option("--operator", options->name, "The operator, if there are several");
+  App* revoke_app = app.add_subcommand("revoke", "Revoke a token or a key");
+  revoke_app->add_option("ID", options->revoked, "A token or its id, a key, or an operator's name")->required();
+  revoke_app->add_option("--operator", options->name, "The operator who signs, if there are several");
   return [=, &app](Context& context) {
     const Status done = app.got_subcommand(init_app) ? init(context, *options)
                         : app.got_subcommand(token)  ? make_token(context, *options)

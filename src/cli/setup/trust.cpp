@@ -1,4 +1,4 @@
-// `signalbox trust DIR`: lets a project's own policy files count, as they are now.
+// `signalbox trust DIR`: trusts a project's policy files as they are now.
 #include "inbox/operators/trust.hpp"
 
 #include <fmt/format.h>
@@ -17,14 +17,14 @@ Status trust(const Context& context, const std::string& directory) {
   const std::string path = SB_TRY(files.canonical(directory));
   const inbox::PolicyFiles policy = SB_TRY(inbox::policy_files(files, path));
   if (policy.names.empty()) {
-    return fail(ErrorCode::kNotFound, fmt::format("{} has neither signalbox.yaml nor .signalbox nor workflows", path),
-                "There is nothing to trust yet");
+    return fail(ErrorCode::kNotFound, fmt::format("{} has no signalbox.yaml, .signalbox or workflows", path),
+                "There is nothing to trust");
   }
   const HomeDirectories homes = SB_TRY(sb::homes(context.seams.environment));
   const inbox::Operators operators = SB_TRY(inbox::OperatorFiles(files, homes).load());
   inbox::TrustedFolders folders(files, homes, operators);
   if (SB_TRY(folders.is_trusted(path, policy.hash))) {
-    context.out(fmt::format("{} is trusted already\n", path));
+    context.out(fmt::format("{} is already trusted\n", path));
     return {};
   }
   for (const std::string& name : policy.names) context.err(fmt::format("  {}\n", name));
@@ -35,7 +35,7 @@ Status trust(const Context& context, const std::string& directory) {
     secret = SB_TRY(unlock_operator(context, homes, operators, ""));
   }
   SB_TRY(folders.trust(path, policy.hash, context.seams.clock.now_ms(), secret));
-  context.out(fmt::format("{} is trusted as it is now; a change to these files ends it\n", path));
+  context.out(fmt::format("{} is trusted as it is now; changing these files revokes the trust\n", path));
   return {};
 }
 

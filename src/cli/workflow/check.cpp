@@ -1,4 +1,4 @@
-// `signalbox workflow check`: every fault of workflow, contract and feature files.
+// `signalbox workflow check`: reports every fault in workflow, contract and feature files.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -35,7 +35,7 @@ Result<std::vector<FileCheckResult>> verdicts(const Context& context, const Work
     out.push_back(SB_TRY(check_input(context, catalog)));
   }
   if (opening.overrides.empty()) return out;
-  ProgressLine progress(context, "files looked at");
+  ProgressLine progress(context, "files read");
   opening.on_file = [&](int count) { progress.at(count); };
   const HomeDirectories homes = SB_TRY(sb::homes(context.seams.environment));
   auto of_files = SB_TRY(check_files(context.seams.files, context.seams.environment, homes, std::move(opening)));
@@ -58,8 +58,8 @@ void print_text(const Context& context, const std::vector<FileCheckResult>& all)
     for (const Error& fault : verdict.faults) context.out(printable(fault.to_string()) + "\n");
   }
   if (bad > 0) return;
-  context.out(all.size() == 1 ? fmt::format("{} is fine\n", printable(all.front().file))
-                              : fmt::format("{} files are fine\n", all.size()));
+  context.out(all.size() == 1 ? fmt::format("{} is valid\n", printable(all.front().file))
+                              : fmt::format("{} files are valid\n", all.size()));
 }
 
 }  // namespace

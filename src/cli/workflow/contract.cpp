@@ -1,5 +1,4 @@
-// `signalbox contract`: which contracts there are, what an artifact must look like, and whether a contract file is
-// well.
+// `signalbox contract`: lists and shows contracts, and checks contract files.
 #include "workflow/check/contract.hpp"
 
 #include <fmt/format.h>
@@ -59,7 +58,7 @@ int list_contracts(const Context& context, const ContractOptions& options) {
     context.out(printable(fmt::format("{}  version {}{}\n", contract->ref, contract->version, mark)));
     context.out(continued(fmt::format("  {}", contract->help)) + "\n");
   }
-  // One that does not load is told of all the same: steps that refer to it will not load either.
+  // Contracts that do not load are listed too: steps that refer to them do not load either.
   for (const Error& fault : catalog->contract_faults()) {
     out.push_back(Value::object({{"contract", Value()}, {"fault", workflow::fault_value(fault)}}));
     if (!options.wants_json) context.out(printable("does not load: " + fault.to_string()) + "\n");
@@ -74,8 +73,8 @@ Result<const Contract*> find(const Catalog& catalog, const std::string& ref) {
     if (contract->kind == ref) return contract;
   }
   const std::string nearest = nearest_name(ref, catalog.contracts().refs());
-  return fail(ErrorCode::kNotFound, fmt::format("there is no contract {}", quote_json(ref)),
-              nearest.empty() ? "`signalbox contract list` shows them" : fmt::format("Did you mean {}?", nearest));
+  return fail(ErrorCode::kNotFound, fmt::format("unknown contract {}", quote_json(ref)),
+              nearest.empty() ? "See signalbox contract list" : fmt::format("Did you mean {}?", nearest));
 }
 
 int show_contract(const Context& context, const ContractOptions& options) {
@@ -99,7 +98,7 @@ int show_contract(const Context& context, const ContractOptions& options) {
   return kExitOk;
 }
 
-// Faults of one file; its contract is not needed.
+// The faults of one file.
 Faults faults_of(const Context& context, const std::string& file, bool& is_missing) {
   Result<Document> document = fail(ErrorCode::kInternal, "");
   if (file == "-") {
@@ -129,7 +128,7 @@ int check_contracts(const Context& context, const ContractOptions& options) {
       out.push_back(workflow::fault_value(fault));
       if (!options.wants_json) context.out(printable(fault.to_string()) + "\n");
     }
-    if (faults.empty() && !options.wants_json) context.out(printable(file) + " is fine\n");
+    if (faults.empty() && !options.wants_json) context.out(printable(file) + " is valid\n");
   }
   if (options.wants_json) context.out(to_json(out) + "\n");
   return code;
@@ -140,14 +139,14 @@ int check_contracts(const Context& context, const ContractOptions& options) {
 Action declare_contract(App& app) {
   auto options = std::make_shared<ContractOptions>();
   app.require_subcommand(1);
-  App* list = app.add_subcommand("list", "Show which contracts steps may refer to here");
-  App* show = app.add_subcommand("show", "Show what an artifact of a contract must look like, with an example");
-  show->add_option("REF", options->ref, "The contract's name, or the kind of its artifacts")->required();
-  App* check = app.add_subcommand("check", "Check contract files, and each contract against its own example");
-  check->add_option("FILE", options->files, "Contract files; - for the input")->required();
+  App* list = app.add_subcommand("list", "List the contracts that steps can refer to here");
+  App* show = app.add_subcommand("show", "Show a contract's schema and example");
+  show->add_option("REF", options->ref, "The contract's name, or its artifact kind")->required();
+  App* check = app.add_subcommand("check", "Check contract files, each against its own example");
+  check->add_option("FILE", options->files, "Contract files; - for stdin")->required();
   for (App* sub : {list, show, check}) sub->add_flag("--json", options->wants_json, "Print JSON");
   for (App* sub : {list, show}) {
-    sub->add_option("--workspace", options->workspace, "The project's folder; the current one when not given");
+    sub->add_option("--workspace", options->workspace, "The project's folder (default: the current folder)");
   }
   return [=, &app](Context& context) {
     if (app.got_subcommand(list)) return list_contracts(context, *options);

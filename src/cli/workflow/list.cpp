@@ -20,7 +20,7 @@ using workflow::Staleness;
 
 struct Listed {
   const CatalogEntry* entry = nullptr;
-  Faults faults;  // why it cannot be started
+  Faults faults;  // why it does not load
 };
 
 std::vector<Listed> listed(const Catalog& catalog, const WorkflowOptions& options) {
@@ -73,7 +73,7 @@ Value to_value(const SourceReport& source) {
                         {"notes", workflow::fault_values(source.notes)}});
 }
 
-// Without the remedy where it would be the same on many rows: `show` and `check` have it.
+// Without the remedy if it would be the same on many rows; `show` and `check` print it.
 std::string short_reason(const Error& fault) {
   if (fault.rule != "reserved_name") return fault.to_string();
   return fmt::format("{}: its id is reserved", fault.location.file);
@@ -87,7 +87,7 @@ std::string marks_of(const Listed& listed) {
   if (entry.replaces_bundled) marks.emplace_back("replaces ours");
   if (!entry.shadows.empty()) marks.push_back(fmt::format("shadows {}", entry.shadows.size()));
   if (entry.is_routine && !entry.is_internal && entry.definition && entry.template_id.empty())
-    marks.emplace_back("its template name is taken");
+    marks.emplace_back("template name already taken");
   if (entry.staleness == Staleness::kLikely) marks.emplace_back("stale: written for an older format");
   if (!listed.faults.empty()) marks.push_back("does not load: " + short_reason(listed.faults.front()));
   return fmt::format("{}", fmt::join(marks, "; "));
@@ -136,8 +136,8 @@ Status check_tag(const Catalog& catalog, const std::string& tag) {
   for (const Value& each : tags.items()) known.push_back(each["id"].as_string());
   if (std::ranges::find(known, tag) != known.end()) return {};
   const std::string nearest = nearest_name(tag, known);
-  return fail(ErrorCode::kInvalid, fmt::format("there is no tag {}", quote_json(tag)),
-              nearest.empty() ? fmt::format("The tags are {}", fmt::join(known, ", "))
+  return fail(ErrorCode::kInvalid, fmt::format("unknown tag {}", quote_json(tag)),
+              nearest.empty() ? fmt::format("Known tags: {}", fmt::join(known, ", "))
                               : fmt::format("Did you mean {}?", quote_json(nearest)));
 }
 
@@ -167,11 +167,11 @@ Status list(const Context& context, const WorkflowOptions& options) {
 std::string describe(const SourceReport& source) {
   std::string line = fmt::format("{:<8} {}", to_string(source.origin.kind),
                                  source.origin.folder.empty() ? "(built in)" : source.origin.folder);
-  if (source.is_missing) return line + "  is not there";
-  line += fmt::format("  {} {}, {} in force", source.files, source.files == 1 ? "file" : "files", source.effective);
+  if (source.is_missing) return line + "  missing";
+  line += fmt::format("  {} {}, {} in use", source.files, source.files == 1 ? "file" : "files", source.effective);
   if (source.shadowed > 0) line += fmt::format(", {} shadowed", source.shadowed);
   if (source.broken > 0) line += fmt::format(", {} with faults", source.broken);
-  if (!source.stopped.empty()) line += fmt::format("; not all was read: {}", source.stopped);
+  if (!source.stopped.empty()) line += fmt::format("; not everything was read: {}", source.stopped);
   return line;
 }
 

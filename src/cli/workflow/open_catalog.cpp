@@ -7,8 +7,8 @@
 namespace sb::cli {
 namespace {
 
-constexpr std::int64_t kPatienceMs = 1'000;
-constexpr std::int64_t kBetweenMs = 100;
+constexpr std::int64_t kFirstShownMs = 1'000;
+constexpr std::int64_t kRefreshMs = 100;
 
 }  // namespace
 
@@ -18,14 +18,14 @@ Result<std::string> workspace_of(const Context& context, const std::string& give
 
 Result<workflow::Catalog> open_catalog(const Context& context, workflow::CatalogOptions opening) {
   const HomeDirectories homes = SB_TRY(sb::homes(context.seams.environment));
-  ProgressLine progress(context, "files looked at");
+  ProgressLine progress(context, "files read");
   opening.on_file = [&](int count) { progress.at(count); };
   return workflow::Catalog::open(context.seams.files, context.seams.environment, homes, opening);
 }
 
 ProgressLine::ProgressLine(const Context& context, std::string what)
     : context_(context), what_(std::move(what)), is_wanted_(context.streams().is_terminal(Stream::kErrors)) {
-  if (is_wanted_) next_ = context.seams.clock.now_ms() + kPatienceMs;
+  if (is_wanted_) next_ = context.seams.clock.now_ms() + kFirstShownMs;
 }
 
 ProgressLine::~ProgressLine() {
@@ -36,7 +36,7 @@ void ProgressLine::at(int count) {
   if (!is_wanted_) return;
   const TimestampMs now = context_.seams.clock.now_ms();
   if (now < next_) return;
-  next_ = now + kBetweenMs;
+  next_ = now + kRefreshMs;
   is_shown_ = true;
   context_.err(fmt::format("\r{} {}\x1b[K", count, what_));
 }

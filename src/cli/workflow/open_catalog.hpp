@@ -1,5 +1,4 @@
-// How commands come to the catalog of workflows: which workspace is meant, and a progress line where reading takes
-// long.
+// How commands open the workflow catalog: finds the workspace, and shows a progress line if reading takes long.
 #pragma once
 
 #include <string>
@@ -12,10 +11,10 @@ namespace sb::cli {
 // As engine::find_workspace.
 Result<std::string> workspace_of(const Context& context, const std::string& given);
 
-// With the workspace in `opening.workspace` as workspace_of gave it.
+// `opening.workspace` must come from workspace_of.
 Result<workflow::Catalog> open_catalog(const Context& context, workflow::CatalogOptions opening);
 
-// A line on the error stream, once something has taken longer than a second and a terminal shows it. Gone at the end.
+// A progress line on stderr. Shown after one second, only on a terminal, and erased by the destructor.
 class ProgressLine {
  public:
   ProgressLine(const Context& context, std::string what);

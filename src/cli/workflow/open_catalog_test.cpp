@@ -1,10 +1,10 @@
-// The progress line: only on a terminal, only after a second, and gone at the end.
+// The progress line: only on a terminal, only after a second, and erased at the end.
 #include "cli/workflow/open_catalog.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "base/fakes.hpp"
+#include "base/testing/fakes.hpp"
 
 namespace sb::cli {
 namespace {
@@ -14,9 +14,9 @@ using testing::HasSubstr;
 
 class ProgressTest : public testing::Test {
  protected:
-  // Looks at a file every 400 ms, four times.
+  // Reads a file every 400 ms, four times.
   void check_files() {
-    ProgressLine progress(context, "files looked at");
+    ProgressLine progress(context, "files read");
     for (int count = 1; count <= 4; ++count) {
       clock.sleep_ms(400);
       progress.at(count);
@@ -32,21 +32,21 @@ class ProgressTest : public testing::Test {
   Context context{Seams{files, clock, random, process, environment, streams}, {}, false, {}};
 };
 
-TEST_F(ProgressTest, IsShownAfterASecondAndGoneAtTheEnd) {
+TEST_F(ProgressTest, IsShownAfterASecondAndErasedAtTheEnd) {
   streams.on_terminal = true;
   check_files();
-  EXPECT_THAT(streams.errors, HasSubstr("3 files looked at"));
-  EXPECT_THAT(streams.errors, Not(HasSubstr("2 files looked at")));
+  EXPECT_THAT(streams.errors, HasSubstr("3 files read"));
+  EXPECT_THAT(streams.errors, Not(HasSubstr("2 files read")));
   EXPECT_THAT(streams.errors, EndsWith("\r\x1b[K"));
   EXPECT_EQ(streams.output, "");
 }
 
-TEST_F(ProgressTest, IsNotShownWhereNoTerminalReadsIt) {
+TEST_F(ProgressTest, IsNotShownWithoutATerminal) {
   check_files();
   EXPECT_EQ(streams.errors, "");
 }
 
-TEST_F(ProgressTest, AWorkspaceThatIsNoFolderIsRefused) {
+TEST_F(ProgressTest, AWorkspaceMustBeAFolder) {
   files.contents()["/p/file"] = "";
   EXPECT_EQ(*workspace_of(context, "/p"), "/p");
   EXPECT_EQ(workspace_of(context, "/p/file").error().code, ErrorCode::kNotFound);

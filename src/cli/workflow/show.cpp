@@ -1,4 +1,4 @@
-// `signalbox workflow show`: a workflow as a start would pin it.
+// `signalbox workflow show`: a workflow as a session start would pin it.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -19,8 +19,8 @@ using workflow::CompiledWorkflow;
 
 Error not_a_workflow(const std::string& name) {
   return {ErrorCode::kInvalid,
-          fmt::format("{} is no workflow", quote_json(name)),
-          "`signalbox contract show` shows contracts",
+          fmt::format("{} is not a workflow", quote_json(name)),
+          "For contracts, use signalbox contract show",
           {},
           false};
 }
@@ -49,7 +49,7 @@ std::string describe(const CatalogEntry& entry, const CompiledWorkflow& compiled
   std::string out = fmt::format("{}  {}\n{}\n\n", definition.id, definition.name, definition.description);
   out += fmt::format("version  {}\nsource   {}", definition.version, to_string(entry.origin.kind));
   out += entry.origin.folder.empty() ? "\n" : fmt::format("  {}\n", entry.origin.file);
-  if (entry.replaces_bundled) out += "         replaces the built-in one of this id\n";
+  if (entry.replaces_bundled) out += "         replaces the built-in workflow with this id\n";
   for (const auto& origin : entry.shadows)
     out += fmt::format("         shadows {} {}\n", to_string(origin.kind), origin.file);
   out += fmt::format("tags     {}\nhash     {}\n", fmt::join(entry.tags, ", "), compiled.hash);

@@ -1,4 +1,4 @@
-// The steps of a workflow drawn as a tree: what runs when, what holds it up, what it must bring.
+// Draws the steps of a workflow as a tree: conditions, gates, and what each step must deliver.
 #include <fmt/format.h>
 
 #include "cli/workflow/workflow_commands.hpp"
@@ -24,7 +24,7 @@ std::string describe(const Loop& loop) {
       out = "until ";
       break;
     case Loop::Kind::kFor:
-      out = "repeated ";
+      out = "repeat ";
       break;
     case Loop::Kind::kForEach:
       out = fmt::format("for each {} of {}", loop.item_var, loop.items);
@@ -35,9 +35,9 @@ std::string describe(const Loop& loop) {
     out += fmt::format("{} says so", artifact->contract_ref);
   }
   if (const int* count = std::get_if<int>(&loop.count)) out += fmt::format("{} times", *count);
-  if (const std::string* key = std::get_if<std::string>(&loop.count)) out += fmt::format("as often as {} says", *key);
+  if (const std::string* key = std::get_if<std::string>(&loop.count)) out += fmt::format("{} times", *key);
   out += fmt::format(", at most {}", loop.max_iterations);
-  if (loop.parallel > 0) out += fmt::format(", {} at once", loop.parallel);
+  if (loop.parallel > 0) out += fmt::format(", {} in parallel", loop.parallel);
   return out;
 }
 
@@ -67,7 +67,7 @@ void add_kind(Lines& lines, const Step& step) {
   }
   if (const ParallelStep* parallel = step.parallel()) {
     for (const Delegation& each : parallel->delegations) lines.push_back("child " + describe(each));
-    if (parallel->quorum > 0) lines.push_back(fmt::format("goes on when {} have ended", parallel->quorum));
+    if (parallel->quorum > 0) lines.push_back(fmt::format("continues when {} have ended", parallel->quorum));
   }
   if (const DecisionStep* decision = step.decision()) {
     lines.push_back(decision->options_from.empty() ? "a person decides"
@@ -80,7 +80,8 @@ void add_kind(Lines& lines, const Step& step) {
 void add_demands(Lines& lines, const Step& step) {
   if (step.model_tier) lines.push_back(fmt::format("model {}", to_string(*step.model_tier)));
   if (!step.needs.empty()) lines.push_back("needs " + joined(step.needs));
-  if (step.contract) lines.push_back("brings " + step.contract->ref + (step.contract->is_required ? "" : " (may)"));
+  if (step.contract)
+    lines.push_back("delivers " + step.contract->ref + (step.contract->is_required ? "" : " (optional)"));
   if (!step.assessment_refs.empty()) lines.push_back("rates " + joined(step.assessment_refs));
   std::vector<std::string> keys;
   for (const Capture& capture : step.captures) keys.push_back(capture.key);

@@ -1,4 +1,4 @@
-// The parts of `signalbox workflow`, one file each.
+// The subcommands of `signalbox workflow`, one file each.
 #pragma once
 
 #include <string>
@@ -20,7 +20,7 @@ int show_workflow(const Context& context, const WorkflowOptions& options);
 int check_workflows(const Context& context, const WorkflowOptions& options);
 int list_sources(const Context& context, const WorkflowOptions& options);
 
-// A definition as a tree of its steps, for people.
+// Draws a definition's steps as a tree.
 std::string draw_steps(const workflow::Definition& definition);
 
 }  // namespace sb::cli

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "base/fakes.hpp"
+#include "base/testing/fakes.hpp"
 #include "decision/state_blob.hpp"
 #include "decision/testing.hpp"
 #include "decision/text_block.hpp"

@@ -82,7 +82,7 @@ Value to_value(const AnswerShape& shape) {
     questions.push_back(Value::object(
         {{"key", question.key}, {"text", question.text}, {"many", question.is_many}, {"options", std::move(options)}}));
   }
-  return Value::object({{"host", to_string(shape.host)},
+  return Value::object({{"host", shape.host->name},
                         {"nonce", shape.nonce},
                         {"label", shape.label},
                         {"locale", shape.locale},
@@ -96,18 +96,18 @@ Value to_value(const AnswerShape& shape) {
                         {"requested_schema", shape.requested_schema}});
 }
 
-Result<AnswerShape> shape_from_value(const Value& value) {
-  const auto host = host_named(value.string_at("host").value_or(""));
+Result<AnswerShape> shape_from_value(const Value& value, HostTable table) {
+  const Host* host = host_named(value.string_at("host").value_or(""), table);
   if (!host) return damaged("host");
   const auto mode = index_in(kModeNames, value["select"]);
   if (!mode) return damaged("select");
   const Value& questions = value["questions"];
-  const HostLimits limits = limits_of(*host);
+  const HostLimits& limits = host->limits;
   if (!questions.is_array() || questions.size() > static_cast<std::size_t>(limits.questions)) {
     return damaged("questions");
   }
   AnswerShape shape{
-      .host = *host,
+      .host = host,
       .nonce = SB_TRY(string_of(value, "nonce")),
       .label = SB_TRY(string_of(value, "label")),
       .locale = SB_TRY(string_of(value, "locale")),

@@ -9,7 +9,7 @@
 #include "base/document/value.hpp"
 #include "base/result.hpp"
 #include "decision/declaration/declaration.hpp"
-#include "decision/render/host.hpp"
+#include "decision/render/hosts.hpp"
 
 namespace sb::decision {
 
@@ -35,7 +35,7 @@ struct ShownQuestion {
 };
 
 struct AnswerShape {
-  Host host = Host::kText;
+  const Host* host = &hosts::kText;
   std::string nonce;
   std::string label;  // D3.2
   std::string locale = "en";
@@ -51,6 +51,6 @@ struct AnswerShape {
 };
 
 Value to_value(const AnswerShape& shape);
-Result<AnswerShape> shape_from_value(const Value& value);
+Result<AnswerShape> shape_from_value(const Value& value, HostTable table = hosts::kAll);
 
 }  // namespace sb::decision

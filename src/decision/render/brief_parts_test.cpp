@@ -44,7 +44,7 @@ std::string replaced(std::string yaml, const std::string& what, const std::strin
 Result<Rendered> as_brief(const std::string& yaml) {
   const Declaration declaration = declared(yaml);
   const auto prompts = prompts_of(*declaration.decision(), declaration.profile, declaration.hash);
-  return render(prompts.at(0), declaration.profile, Host::kBrief);
+  return render(prompts.at(0), declaration.profile, hosts::kBrief);
 }
 
 std::string refusal(const std::string& yaml) {
@@ -98,10 +98,10 @@ TEST(BriefParts, OnlyAFullDecisionShownAsABriefIsChecked) {
   EXPECT_EQ(refusal(bare), "");
   const Declaration declaration = declared(replaced(bare, "label: D3.2\n", ""));
   const auto prompts = prompts_of(*declaration.decision(), declaration.profile, declaration.hash);
-  for (const Host host : all_hosts()) {
-    const int holds = cap_of(host, declaration.profile);
+  for (const Host* host : hosts::kAll) {
+    const int holds = cap_of(*host, declaration.profile);
     ASSERT_GE(holds, 2);
-    EXPECT_EQ(render(prompts[0], declaration.profile, host).has_value(), host != Host::kBrief) << to_string(host);
+    EXPECT_EQ(render(prompts[0], declaration.profile, *host).has_value(), host != &hosts::kBrief) << host->name;
   }
 }
 

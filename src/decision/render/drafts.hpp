@@ -1,5 +1,4 @@
-// One function a host: fills text or payload, and the shape, from a prompt that was found fit for it, and notes which
-// fields it emitted. No marker yet.
+// What the hosts share to draft what they show.
 #pragma once
 
 #include <string>
@@ -10,11 +9,11 @@
 
 namespace sb::decision::drafts {
 
-void text(const Prompt& prompt, const Profile& profile, Rendered& rendered, ShownFields& shown);
-void brief(const Prompt& prompt, const Profile& profile, Rendered& rendered, ShownFields& shown);
-void ask_user_question(const Prompt& prompt, const Profile& profile, Rendered& rendered, ShownFields& shown);
-void request_user_input(const Prompt& prompt, const Profile& profile, Rendered& rendered, ShownFields& shown);
-void elicitation(const Prompt& prompt, const Profile& profile, Rendered& rendered, ShownFields& shown);
+// How an error names the prompt, quoted.
+std::string name_of(const Prompt& prompt);
+
+// The error of a prompt that the host cannot show.
+std::unexpected<Error> cannot_show(const Prompt& prompt, const Host& host, std::string_view why, std::string remedy);
 
 // Whether the profile explains options at all, or shows only their labels (`interaction`).
 bool explains(const Profile& profile);

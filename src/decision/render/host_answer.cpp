@@ -7,19 +7,7 @@
 namespace sb::decision {
 
 HostAnswer parse_answer(const AnswerShape& shape, const Value& host_answer) {
-  switch (shape.host) {
-    case Host::kText:
-      return readers::text(shape, host_answer);
-    case Host::kBrief:
-      return readers::brief(shape, host_answer);
-    case Host::kAskUserQuestion:
-      return readers::ask_user_question(shape, host_answer);
-    case Host::kRequestUserInput:
-      return readers::request_user_input(shape, host_answer);
-    case Host::kElicitation:
-      return readers::elicitation(shape, host_answer);
-  }
-  return readers::invalid("shape");
+  return shape.host->read(shape, host_answer);
 }
 
 std::string_view to_string(HostAnswerKind result) {

@@ -44,8 +44,7 @@ struct HostAnswer {
   bool operator==(const HostAnswer&) const = default;
 };
 
-// What the host returned: for AskUserQuestion its tool response; for Codex the answer map (or the object that holds it
-// under `answers`); for elicitation the result with its action; for text and brief the line as a string.
+// What the host returned, as it is: a tool's response, the result of an elicitation, or the typed line as a string.
 HostAnswer parse_answer(const AnswerShape& shape, const Value& host_answer);
 
 std::string_view to_string(

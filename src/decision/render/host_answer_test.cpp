@@ -11,7 +11,7 @@
 namespace sb::decision {
 namespace {
 
-Rendered rendered(const std::string& yaml, Host host, std::string nonce = "n0nce", std::size_t page = 0) {
+Rendered rendered(const std::string& yaml, const Host& host, std::string nonce = "n0nce", std::size_t page = 0) {
   const Declaration declaration = declared(yaml);
   const auto prompts =
       prompts_of(*declaration.decision(), declaration.profile, declaration.hash, cap_of(host, declaration.profile));
@@ -51,7 +51,7 @@ Value answers(const Rendered& shown, std::string_view answer) {
 
 // The shape of a recorded PostToolUse event.
 TEST(HostAnswerClaude, ReadsTheMapByQuestionText) {
-  const Rendered shown = rendered(kColour, Host::kAskUserQuestion);
+  const Rendered shown = rendered(kColour, hosts::kAskUserQuestion);
   Value response = answers(shown, "Red");
   response.set("questions", shown.payload["questions"]);
   EXPECT_EQ(read(shown, response), "selected r");
@@ -62,7 +62,7 @@ TEST(HostAnswerClaude, ReadsTheMapByQuestionText) {
 }
 
 TEST(HostAnswerClaude, ReadsTheOtherShapes) {
-  const Rendered shown = rendered(kColour, Host::kAskUserQuestion);
+  const Rendered shown = rendered(kColour, hosts::kAskUserQuestion);
   EXPECT_EQ(read(shown, json(R"({"answers":[{"option_label":"Red"}]})")), "selected r");
   EXPECT_EQ(read(shown, json(R"({"answers":[{"choice":"Blue"}]})")), "selected b");
   EXPECT_EQ(read(shown, json(R"({"answers":[{"label":"Red","free_text":"but dark"}]})")), "free_text \"but dark\"");
@@ -71,7 +71,7 @@ TEST(HostAnswerClaude, ReadsTheOtherShapes) {
 
 // AMB-30 and rule 3 of the object: six ways of not answering, distinguished, none of them consent.
 TEST(Amb30, NonAnswersAreDistinguished) {
-  const Rendered shown = rendered(kColour, Host::kAskUserQuestion);
+  const Rendered shown = rendered(kColour, hosts::kAskUserQuestion);
   const std::string question = shown.payload["questions"].items()[0]["question"].as_string();
   const auto annotated = [&](const char* kind) {
     return Value::object({{"answers", Value::object()},
@@ -86,7 +86,7 @@ TEST(Amb30, NonAnswersAreDistinguished) {
   Value away = answers(shown, "Red");
   away.set("afkTimeoutMs", 60'000);
   EXPECT_EQ(read(shown, away), "timed_out");
-  const Rendered form = rendered(kColour, Host::kElicitation);
+  const Rendered form = rendered(kColour, hosts::kElicitation);
   EXPECT_EQ(read(form, json(R"({"action":"decline"})")), "declined");
   EXPECT_EQ(read(form, json(R"({"action":"cancel"})")), "cancelled");
   EXPECT_EQ(read(form, json(R"({"action":"accept","content":{}})")), "empty");
@@ -94,7 +94,7 @@ TEST(Amb30, NonAnswersAreDistinguished) {
 }
 
 TEST(HostAnswerClaude, TextInsteadOfAChoiceIsFreeText) {
-  const Rendered shown = rendered(kColour, Host::kAskUserQuestion);
+  const Rendered shown = rendered(kColour, hosts::kAskUserQuestion);
   EXPECT_EQ(read(shown, answers(shown, "red")), "free_text \"red\"");
   EXPECT_EQ(read(shown, answers(shown, "Green, please")), "free_text \"Green, please\"");
   Value both = answers(shown, "Red");
@@ -103,7 +103,7 @@ TEST(HostAnswerClaude, TextInsteadOfAChoiceIsFreeText) {
 }
 
 TEST(HostAnswerClaude, NotesAreReadWithTheChoice) {
-  const Rendered shown = rendered(kColour, Host::kAskUserQuestion);
+  const Rendered shown = rendered(kColour, hosts::kAskUserQuestion);
   const std::string question = shown.payload["questions"].items()[0]["question"].as_string();
   Value response = answers(shown, "Red");
   response.set("annotations", Value::object({{question, Value::object({{"notes", "dark"}})}}));
@@ -111,7 +111,7 @@ TEST(HostAnswerClaude, NotesAreReadWithTheChoice) {
 }
 
 TEST(HostAnswerClaude, JoinedLabelsAreReadInShownOrder) {
-  const Rendered shown = rendered(kToppings, Host::kAskUserQuestion);
+  const Rendered shown = rendered(kToppings, hosts::kAskUserQuestion);
   EXPECT_EQ(read(shown, answers(shown, "Olives, Ham")), "selected h o");
   EXPECT_EQ(read(shown, answers(shown, "Ham,Cheese")), "selected h c");
   EXPECT_EQ(read(shown, answers(shown, "Ham, Ham")), "free_text \"Ham, Ham\"");
@@ -125,7 +125,7 @@ instruction: Which sets?
 select: many
 options: [{id: one, label: a}, {id: both, label: "a, b"}, {id: two, label: b}]
 )",
-                                  Host::kAskUserQuestion);
+                                  hosts::kAskUserQuestion);
   EXPECT_EQ(read(shown, answers(shown, "1) a, 3) b")), "selected one two");
   EXPECT_EQ(read(shown, answers(shown, "2) a, b")), "selected both");
   EXPECT_EQ(read(shown, answers(shown, "1) a, 2) a, b, 3) b")), "selected one both two");
@@ -138,14 +138,14 @@ profile: gstack
 instruction: Keep it?
 options: [{id: keep, label: Keep it, recommended: true}, {id: drop, label: Drop it}]
 )",
-                                  Host::kAskUserQuestion);
+                                  hosts::kAskUserQuestion);
   EXPECT_EQ(read(shown, answers(shown, "Keep it (recommended)")), "selected keep");
   EXPECT_EQ(read(shown, answers(shown, "Keep it (Recommended)")), "selected keep");
   EXPECT_EQ(read(shown, answers(shown, "Keep it")), "selected keep");
 }
 
 TEST(HostAnswerCodex, ReadsTheMapById) {
-  const Rendered shown = rendered(kColour, Host::kRequestUserInput);
+  const Rendered shown = rendered(kColour, hosts::kRequestUserInput);
   EXPECT_EQ(read(shown, json(R"({"answers":{"colour":{"answers":["Red"]}}})")), "selected r");
   EXPECT_EQ(read(shown, json(R"({"colour":{"answers":["Blue"]}})")), "selected b");
   EXPECT_EQ(read(shown, json(R"({"colour":{"answers":["Green"]}})")), "free_text \"Green\"");
@@ -156,7 +156,7 @@ TEST(HostAnswerCodex, ReadsTheMapById) {
 
 // It has no multi-select: one row per option, and a missing row is neither yes nor no.
 TEST(HostAnswerCodex, ManyIsAskedRowByRow) {
-  const Rendered shown = rendered(kToppings, Host::kRequestUserInput);
+  const Rendered shown = rendered(kToppings, hosts::kRequestUserInput);
   EXPECT_EQ(read(shown, json(R"({"toppings_1":{"answers":["Yes"]},"toppings_2":{"answers":["No"]},
                                  "toppings_3":{"answers":["Yes"]}})")),
             "selected h o");
@@ -167,14 +167,14 @@ TEST(HostAnswerCodex, ManyIsAskedRowByRow) {
 }
 
 TEST(HostAnswerElicitation, ReadsIds) {
-  const Rendered shown = rendered(kColour, Host::kElicitation);
+  const Rendered shown = rendered(kColour, hosts::kElicitation);
   EXPECT_EQ(read(shown, json(R"({"action":"accept","content":{"choice":"b"}})")), "selected b");
   EXPECT_EQ(read(shown, json(R"({"action":"accept","content":{"choice":"Blue"}})")),
             "invalid (choice: is not one of the options)");
   EXPECT_EQ(read(shown, json(R"({"action":"accept","content":{"choice":"b","x":1}})")),
             "invalid (x: is not a field of this form)");
   EXPECT_EQ(read(shown, json(R"({"action":"perhaps"})")), "invalid (action: must be accept, decline or cancel)");
-  const Rendered many = rendered(kToppings, Host::kElicitation);
+  const Rendered many = rendered(kToppings, hosts::kElicitation);
   EXPECT_EQ(read(many, json(R"({"action":"accept","content":{"choices":["o","h"]}})")), "selected h o");
   EXPECT_EQ(read(many, json(R"({"action":"accept","content":{"choices":["o","o"]}})")), "invalid (duplicate)");
   EXPECT_EQ(read(many, json(R"({"action":"accept","content":{"choices":[]}})")), "empty");
@@ -195,7 +195,7 @@ fields:
   - {key: age, type: integer, minimum: 1, maximum: 100}
   - {key: ok, type: boolean}
 )",
-                                  Host::kElicitation);
+                                  hosts::kElicitation);
   const auto filled = [&](std::string_view content) {
     return read(shown, json(R"({"action":"accept","content":)" + std::string(content) + "}"));
   };
@@ -225,13 +225,13 @@ select: url
 secret: true
 url: https://example.org/token
 )",
-                                  Host::kElicitation);
+                                  hosts::kElicitation);
   EXPECT_EQ(read(shown, json(R"({"action":"accept"})")), "opened");
   EXPECT_EQ(read(shown, json(R"({"action":"decline"})")), "declined");
 }
 
 TEST(HostAnswerText, LinesAreClassified) {
-  const Rendered shown = rendered(kColour, Host::kText);
+  const Rendered shown = rendered(kColour, hosts::kText);
   EXPECT_EQ(read(shown, "2"), "selected b");
   EXPECT_EQ(read(shown, "3"), "invalid (range)");
   EXPECT_EQ(read(shown, "Red"), "invalid (shape)");
@@ -239,7 +239,7 @@ TEST(HostAnswerText, LinesAreClassified) {
   EXPECT_EQ(read(shown, "abort"), "cancelled");
   EXPECT_EQ(read(shown, " "), "empty");
   EXPECT_EQ(read(shown, "use port 8080"), "free_text \"use port 8080\"");
-  EXPECT_EQ(read(rendered(kToppings, Host::kText), "3,1"), "selected h o");
+  EXPECT_EQ(read(rendered(kToppings, hosts::kText), "3,1"), "selected h o");
 }
 
 // AMB-S22: a reply may name the brief it answers.
@@ -251,7 +251,7 @@ profile: gstack
 instruction: Build the bot?
 options: [{id: include, label: Include}, {id: defer, label: Defer}, {id: cut, label: Cut}]
 )",
-                                  Host::kBrief);
+                                  hosts::kBrief);
   EXPECT_EQ(read(shown, "B"), "selected defer");
   EXPECT_EQ(read(shown, "3.2: B"), "selected defer");
   EXPECT_EQ(read(shown, "D3.2: C"), "selected cut");
@@ -269,23 +269,23 @@ options: [{id: include, label: Include}, {id: defer, label: Defer}, {id: cut, la
 
 TEST(HostAnswer, ThePagersOwnOptionIsNotAnAnswer) {
   const std::string yaml = "decision: many\ninstruction: Which one?\noptions: [a1, a2, a3, a4, a5, a6, a7, a8]\n";
-  for (const Host host : {Host::kAskUserQuestion, Host::kText}) {
-    const Rendered shown = rendered(yaml, host);
-    const Value more = host == Host::kText ? Value("7") : answers(shown, "More options");
+  for (const Host* host : {&hosts::kAskUserQuestion, &hosts::kText}) {
+    const Rendered shown = rendered(yaml, *host);
+    const Value more = host == &hosts::kText ? Value("7") : answers(shown, "More options");
     EXPECT_EQ(read(shown, more), "more");
   }
   EXPECT_EQ(read(rendered("decision: many\nselect: many\ninstruction: Which?\noptions: [a1, a2, a3, a4, a5]\n",
-                          Host::kAskUserQuestion),
+                          hosts::kAskUserQuestion),
                  json(R"({"answers":{"Which? <sb:n0nce>":"None of these"}})")),
             "none");
 }
 
 TEST(HostAnswer, HostileAnswersAreNotAnswers) {
-  for (const Host host : all_hosts()) {
-    const Rendered shown = rendered(kColour, host);
+  for (const Host* host : hosts::kAll) {
+    const Rendered shown = rendered(kColour, *host);
     for (const char* text : {"[]", "7", "true", R"({"answers":7})", R"({"answers":[7,null]})", R"({"action":[]})",
                              R"({"annotations":[],"answers":null})", R"({"answers":{"colour":{"answers":[{}]}}})"}) {
-      EXPECT_FALSE(parse_answer(shown.shape, json(text)).is_answer()) << to_string(host) << " " << text;
+      EXPECT_FALSE(parse_answer(shown.shape, json(text)).is_answer()) << host->name << " " << text;
     }
     EXPECT_FALSE(parse_answer(shown.shape, Value("\xff\xfe")).is_answer());
     EXPECT_FALSE(
@@ -294,7 +294,7 @@ TEST(HostAnswer, HostileAnswersAreNotAnswers) {
 }
 
 TEST(AnswerShape, DamagedShapesAreRejected) {
-  const Value good = to_value(rendered(kToppings, Host::kAskUserQuestion).shape);
+  const Value good = to_value(rendered(kToppings, hosts::kAskUserQuestion).shape);
   ASSERT_TRUE(shape_from_value(good));
   for (const Value::Member& member : good.members()) {
     if (member.name == "has_none" || member.name == "requested_schema") continue;

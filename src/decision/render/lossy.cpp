@@ -53,7 +53,7 @@ void note_option(const Option& option, OmittedFields& losses) {
 
 }  // namespace
 
-std::vector<std::string> fields_not_shown(const Prompt& prompt, Host host, const ShownFields& shown) {
+std::vector<std::string> fields_not_shown(const Prompt& prompt, const Host& host, const ShownFields& shown) {
   OmittedFields losses(shown);
   note_heading(prompt, shown, losses);
   note_sections(prompt.sections, losses);
@@ -62,10 +62,9 @@ std::vector<std::string> fields_not_shown(const Prompt& prompt, Host host, const
   // How many may be chosen is enforced when the answer is read; only a form's schema can say it before.
   const bool is_bounded = prompt.select.mode == SelectMode::kMany && prompt.pages == 1 &&
                           (prompt.select.min > 1 || prompt.select.max < static_cast<int>(prompt.options.size()));
-  losses.fact("select.bounds", is_bounded && host != Host::kElicitation);
-  // Claude Code gives an empty answer for nothing chosen, and an empty answer is no answer.
+  losses.fact("select.bounds", is_bounded && !host.shows_bounds);
   const bool may_be_none = prompt.select.mode == SelectMode::kMany && prompt.select.min == 0;
-  losses.fact("select.none", may_be_none && (host == Host::kAskUserQuestion || host == Host::kText));
+  losses.fact("select.none", may_be_none && !host.accepts_none);
   return losses.take();
 }
 

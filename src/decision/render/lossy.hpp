@@ -11,6 +11,6 @@
 namespace sb::decision {
 
 // `shown` is what the host's draft noted as it emitted it. Names in the order of the declaration.
-std::vector<std::string> fields_not_shown(const Prompt& prompt, Host host, const ShownFields& shown);
+std::vector<std::string> fields_not_shown(const Prompt& prompt, const Host& host, const ShownFields& shown);
 
 }  // namespace sb::decision

@@ -47,7 +47,7 @@ std::vector<std::size_t> choice_with(Dice& dice, const Prompt& prompt, std::size
 }
 
 bool is_unchanged(const std::string& seen, const Option& option, const Rendered& rendered, const Prompt& prompt) {
-  if (rendered.host == Host::kRequestUserInput && prompt.select.mode == SelectMode::kMany) {
+  if (rendered.shape.host == &hosts::kRequestUserInput && prompt.select.mode == SelectMode::kMany) {
     return seen.find(option.label) != std::string::npos;
   }
   const std::size_t paren = seen.find(") ");
@@ -59,8 +59,8 @@ bool is_unchanged(const std::string& seen, const Option& option, const Rendered&
 }
 
 // Empty, or the error.
-std::string check_prompt(Dice& dice, const Decision& decision, const Prompt& prompt, const Profile& profile, Host host,
-                         std::map<std::string, int>& found, bool& leads_on) {
+std::string check_prompt(Dice& dice, const Decision& decision, const Prompt& prompt, const Profile& profile,
+                         const Host& host, std::map<std::string, int>& found, bool& leads_on) {
   const auto rendered = render(prompt, profile, host, {.nonce = "n0nce"});
   if (!rendered) return rendered.error().to_string();
   const auto shape = shape_from_value(to_value(rendered->shape));
@@ -94,7 +94,8 @@ std::string check_prompt(Dice& dice, const Decision& decision, const Prompt& pro
   return "";
 }
 
-std::string walk_decision(Dice& dice, const Decision& decision, const Declaration& declaration, Host host, int cap) {
+std::string walk_decision(Dice& dice, const Decision& decision, const Declaration& declaration, const Host& host,
+                          int cap) {
   const auto prompts = prompts_of(decision, declaration.profile, declaration.hash, cap);
   std::map<std::string, int> found;
   bool leads_on = true;
@@ -109,7 +110,7 @@ std::string walk_decision(Dice& dice, const Decision& decision, const Declaratio
   return "";
 }
 
-int random_cap(Dice& dice, Host host, const Profile& profile) {
+int random_cap(Dice& dice, const Host& host, const Profile& profile) {
   const int cap = cap_of(host, profile);
   return dice.one_in(2) ? cap : std::min(cap, dice.of(std::vector<int>{2, 3, 4, 5, 7}));
 }
@@ -126,11 +127,11 @@ TEST(NeverDropped, EveryOptionIsReachableAndMapsBackToItsId) {
     const Value source = random_decision(dice, dice.of(ids));
     const Declaration declaration = declared_from(source, profiles);
     for (int round = 0; round < 2; ++round) {
-      for (const Host host : all_hosts()) {
-        const int cap = random_cap(dice, host, declaration.profile);
-        const std::string fault = walk_decision(dice, *declaration.decision(), declaration, host, cap);
+      for (const Host* host : hosts::kAll) {
+        const int cap = random_cap(dice, *host, declaration.profile);
+        const std::string fault = walk_decision(dice, *declaration.decision(), declaration, *host, cap);
         ++cases;
-        ASSERT_EQ(fault, "") << "SB_SEED=" << seed << " host " << to_string(host) << " cap " << cap << "\n"
+        ASSERT_EQ(fault, "") << "SB_SEED=" << seed << " host " << host->name << " cap " << cap << "\n"
                              << to_json(source);
       }
     }
@@ -148,7 +149,7 @@ TEST(NeverDropped, TwoProfilesGiveTheSameDecision) {
     const Declaration second = declared_from(source, profiles);
     const Option& wanted = dice.of(first.decision()->options);
     for (const Declaration* each : {&first, &second}) {
-      const Host host = dice.of(all_hosts());
+      const Host& host = *dice.of(hosts::kAll);
       bool is_found = false;
       for (const Prompt& prompt :
            prompts_of(*each->decision(), each->profile, each->hash, cap_of(host, each->profile))) {

@@ -20,6 +20,15 @@ void append(std::string& text, std::string_view addition, std::string_view field
 
 }  // namespace
 
+std::string name_of(const Prompt& prompt) {
+  return quote_json(prompt.is_declared || prompt.label.empty() ? prompt.decision_id : prompt.label);
+}
+
+std::unexpected<Error> cannot_show(const Prompt& prompt, const Host& host, std::string_view why, std::string remedy) {
+  return fail(ErrorCode::kUnsupported, fmt::format("{} cannot be shown on {}: {}", name_of(prompt), host.name, why),
+              std::move(remedy));
+}
+
 bool explains(const Profile& profile) {
   return std::ranges::any_of(profile.sections_allowed,
                              [](const std::string& section) { return section != "safety_notice"; });

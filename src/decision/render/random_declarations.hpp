@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "base/fakes.hpp"
+#include "base/testing/fakes.hpp"
 #include "base/text/unicode.hpp"
 #include "decision/declaration/declaration.hpp"
 
@@ -44,8 +44,8 @@ class Dice {
   std::size_t below(std::size_t end) { return random_.next() % end; }
   int between(int low, int high) { return low + static_cast<int>(below(static_cast<std::size_t>(high - low) + 1)); }
   bool one_in(std::size_t n) { return below(n) == 0; }
-  template <class T>
-  const T& of(const std::vector<T>& list) {
+  template <class List>
+  const auto& of(const List& list) {
     return list[below(list.size())];
   }
 

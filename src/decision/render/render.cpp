@@ -1,89 +1,56 @@
 #include "decision/render/render.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 
 #include "base/crypto.hpp"
-#include "base/text/unicode.hpp"
-#include "decision/render/brief_parts.hpp"
 #include "decision/render/drafts.hpp"
+#include "decision/render/hosts.hpp"
 #include "decision/render/lossy.hpp"
 
 namespace sb::decision {
 namespace {
 
+using drafts::cannot_show;
+
 bool is_choice(const Prompt& prompt) {
   return prompt.select.mode == SelectMode::kOne || prompt.select.mode == SelectMode::kMany;
 }
 
-std::string name_of(const Prompt& prompt) {
-  return quote_json(prompt.is_declared || prompt.label.empty() ? prompt.decision_id : prompt.label);
-}
-
-std::unexpected<Error> cannot(const Prompt& prompt, Host host, std::string_view why, std::string remedy) {
-  return fail(ErrorCode::kUnsupported,
-              fmt::format("{} cannot be shown on {}: {}", name_of(prompt), to_string(host), why), std::move(remedy));
-}
-
-Status check_mode(const Prompt& prompt, Host host, const RenderOptions& options) {
+Status check_mode(const Prompt& prompt, const Host& host, const RenderOptions& options) {
   const SelectMode mode = prompt.select.mode;
-  const bool is_local = host == Host::kText && options.is_local;
-  if (prompt.secret && !is_local && !(host == Host::kElicitation && mode == SelectMode::kUrl)) {
-    return cannot(prompt, host, "it asks for a secret",
-                  "Declare it as select: url and use --host elicitation, or ask it in a terminal with `signalbox ask`");
+  const bool is_local = host.can_be_local && options.is_local;
+  if (prompt.secret && !is_local && !(host.opens_urls && mode == SelectMode::kUrl)) {
+    return cannot_show(prompt, host, "it asks for a secret",
+                       fmt::format("Declare it as select: url and use --host {}, or ask it in a terminal with "
+                                   "`signalbox ask`",
+                                   hosts_with(&Host::opens_urls)));
   }
-  if (mode == SelectMode::kUrl && host != Host::kElicitation) {
-    return cannot(prompt, host, "it opens a url", "Use --host elicitation");
+  if (mode == SelectMode::kUrl && !host.opens_urls) {
+    return cannot_show(prompt, host, "it opens a url", fmt::format("Use --host {}", hosts_with(&Host::opens_urls)));
   }
-  if (mode == SelectMode::kText && host != Host::kElicitation && host != Host::kText) {
-    return cannot(prompt, host, "it takes a text and has no options", "Use --host elicitation or text");
+  if (mode == SelectMode::kText && !host.takes_text) {
+    return cannot_show(prompt, host, "it takes a text and has no options",
+                       fmt::format("Use --host {}", hosts_with(&Host::takes_text)));
   }
-  if (mode == SelectMode::kForm && host != Host::kElicitation && !is_local) {
-    return cannot(prompt, host, "it is a form", "Use --host elicitation, or `signalbox ask` in a terminal");
+  if (mode == SelectMode::kForm && !host.takes_forms && !is_local) {
+    return cannot_show(prompt, host, "it is a form",
+                       fmt::format("Use --host {}, or `signalbox ask` in a terminal", hosts_with(&Host::takes_forms)));
   }
   return {};
 }
 
-Status check_counts(const Prompt& prompt, const Profile& profile, Host host) {
+Status check_counts(const Prompt& prompt, const Profile& profile, const Host& host) {
   if (!is_choice(prompt)) return {};
   const int count = static_cast<int>(prompt.options.size());
-  if (count < 2) return cannot(prompt, host, "a choice needs at least 2 options", "Declare the other side of it");
+  if (count < 2) return cannot_show(prompt, host, "a choice needs at least 2 options", "Declare the other side of it");
   const int cap = cap_of(host, profile);
   if (count > cap) {
-    return cannot(prompt, host, fmt::format("it has {} options and a question there holds {}", count, cap),
-                  "Page or split it first");
+    return cannot_show(prompt, host, fmt::format("it has {} options and a question there holds {}", count, cap),
+                       "Page or split it first");
   }
   return {};
-}
-
-// A profile whose own limits are wider than the text grammar's may have declared what the grammar cannot say.
-Status check_grammar(const Prompt& prompt, const Profile& profile, Host host) {
-  if (host != Host::kText || profile.grammar == Grammar::kStrictNumbers) return {};
-  const int instruction_words = word_units(prompt.instruction);
-  if (instruction_words > 15) {
-    return cannot(prompt, host, fmt::format("the instruction has {} words and a block holds 15", instruction_words),
-                  "Use --host brief, or shorten it");
-  }
-  for (const Option& option : prompt.options) {
-    const int words = word_units(option.label);
-    if (words <= 5) continue;
-    return cannot(prompt, host,
-                  fmt::format("option {} has {} words and a block holds 5", quote_json(option.label), words),
-                  "Use --host brief, or shorten it");
-  }
-  return {};
-}
-
-// What the profile demands of a brief is demanded where one is shown: other hosts show none of it.
-Status check_parts(const Prompt& prompt, const Profile& profile, Host host) {
-  if (host != Host::kBrief) return {};
-  const auto lacks = missing_brief_parts(prompt, profile);
-  if (lacks.empty()) return {};
-  return fail(ErrorCode::kInvalid,
-              fmt::format("{} is no whole {} brief: {}", name_of(prompt), profile.id, fmt::join(lacks, "; ")),
-              "Add what is missing to the declaration, or use a host that does not show it, such as text");
 }
 
 // Everything the host displays, to look for markers in.
@@ -116,31 +83,16 @@ Status check_markers(const Prompt& prompt, std::string_view shown) {
     for (std::size_t at = shown.find(opening); at != std::string_view::npos; at = shown.find(opening, at + 1)) {
       if (!prompt.question_id.empty() && shown.substr(at).starts_with(own)) continue;
       return fail(ErrorCode::kInvalid,
-                  fmt::format("a text of {} contains {}...>, which marks prompts", name_of(prompt), opening),
+                  fmt::format("a text of {} contains {}...>, which marks prompts", drafts::name_of(prompt), opening),
                   "Write it otherwise");
     }
   }
   return {};
 }
 
-void draft(const Prompt& prompt, const Profile& profile, Rendered& rendered, ShownFields& shown) {
-  switch (rendered.host) {
-    case Host::kText:
-      return drafts::text(prompt, profile, rendered, shown);
-    case Host::kBrief:
-      return drafts::brief(prompt, profile, rendered, shown);
-    case Host::kAskUserQuestion:
-      return drafts::ask_user_question(prompt, profile, rendered, shown);
-    case Host::kRequestUserInput:
-      return drafts::request_user_input(prompt, profile, rendered, shown);
-    case Host::kElicitation:
-      return drafts::elicitation(prompt, profile, rendered, shown);
-  }
-}
-
 // Behind what is lost as declared stands what the draft had to change.
 void note_losses(const Prompt& prompt, const ShownFields& shown, Rendered& rendered) {
-  auto lost = fields_not_shown(prompt, rendered.host, shown);
+  auto lost = fields_not_shown(prompt, *rendered.shape.host, shown);
   lost.insert(lost.end(), rendered.omitted_fields.begin(), rendered.omitted_fields.end());
   if (prompt.has_numbered_pager) lost.emplace_back("pager_label");
   rendered.omitted_fields = std::move(lost);
@@ -154,37 +106,30 @@ std::string markers_for(const Prompt& prompt, const std::string& nonce, std::str
   return markers.empty() ? gstack : markers + " " + gstack;
 }
 
-// The block's grammar has no place for a marker; the url of url mode is the host's to open and stays as it is.
 void add_markers(const Prompt& prompt, Rendered& rendered) {
-  if (rendered.host == Host::kText) return;
-  Value* calls = rendered.payload.find("questions");
+  const Host& host = *rendered.shape.host;
+  if (!host.set_question) return;
   for (std::size_t i = 0; i < rendered.shape.questions.size(); ++i) {
     std::string& question = rendered.shape.questions[i].text;
     const std::string markers = markers_for(prompt, rendered.shape.nonce, question);
     if (markers.empty()) continue;
     drafts::mark_question(question, markers);
-    if (calls) calls->items()[i].set("question", question);
-    if (rendered.host == Host::kElicitation) rendered.payload.set("message", question);
-    if (rendered.host == Host::kBrief) rendered.text = question;
+    host.set_question(rendered, i);
   }
-  const bool is_url = rendered.host == Host::kElicitation && prompt.select.mode == SelectMode::kUrl;
-  if (is_url && !rendered.shape.nonce.empty()) rendered.payload.set("elicitationId", rendered.shape.nonce);
 }
 
 }  // namespace
 
 std::string Rendered::bytes() const {
-  return is_structured(host) ? to_json(payload) : text;
+  return payload.is_null() ? text : to_json(payload);
 }
 
-Result<Rendered> render(const Prompt& prompt, const Profile& profile, Host host, const RenderOptions& options) {
+Result<Rendered> render(const Prompt& prompt, const Profile& profile, const Host& host, const RenderOptions& options) {
   SB_TRY(check_mode(prompt, host, options));
   SB_TRY(check_counts(prompt, profile, host));
-  SB_TRY(check_grammar(prompt, profile, host));
-  SB_TRY(check_parts(prompt, profile, host));
+  if (host.check) SB_TRY(host.check(prompt, profile));
   Rendered rendered;
-  rendered.host = host;
-  rendered.shape = {.host = host,
+  rendered.shape = {.host = &host,
                     .nonce = options.nonce,
                     .label = prompt.label,
                     .locale = prompt.locale,
@@ -195,14 +140,12 @@ Result<Rendered> render(const Prompt& prompt, const Profile& profile, Host host,
                     .questions = {},
                     .requested_schema = {}};
   ShownFields shown;
-  draft(prompt, profile, rendered, shown);
-  if (host == Host::kText && options.shows_before) {
-    for (const auto field : {"sections.context", "sections.safety_notice", "irreversible_note"}) shown.add(field);
-  }
+  host.draft(prompt, profile, options, rendered, shown);
   const bool has_note = !prompt.irreversible_note.empty();
   if (prompt.door == Door::kOneWay && has_note && !shown.has("irreversible_note")) {
-    return cannot(prompt, host, "it cannot be undone, and the note that says so would be lost",
-                  "Use --host brief, ask_user_question or elicitation, or `signalbox ask` in a terminal");
+    return cannot_show(
+        prompt, host, "it cannot be undone, and the note that says so would be lost",
+        fmt::format("Use --host {}, or `signalbox ask` in a terminal", hosts_with(&Host::shows_irreversible_note)));
   }
   SB_TRY(check_markers(prompt, displayed(rendered, options)));
   note_losses(prompt, shown, rendered);

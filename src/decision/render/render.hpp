@@ -28,9 +28,9 @@ struct RenderOptions {
 };
 
 struct Rendered {
-  Host host = Host::kText;
-  std::string text;    // text and brief: what to show
-  Value payload;       // the others: what to call the host with
+  std::string text;    // what to show, on hosts that a person reads
+  Value payload;       // what to call the host with, on the others; null where `text` is used
+  std::string header;  // the chip above the question, where the host has one
   std::string before;  // text: to be shown before the block and apart from it (AMB-17); mostly empty
   // Every field of the prompt that is not shown, by name: description, recommended, sections.eli10, ... Sorted as they
   // stand in the declaration.
@@ -44,7 +44,8 @@ struct Rendered {
   std::string bytes() const;
 };
 
-Result<Rendered> render(const Prompt& prompt, const Profile& profile, Host host, const RenderOptions& options = {});
+Result<Rendered> render(const Prompt& prompt, const Profile& profile, const Host& host,
+                        const RenderOptions& options = {});
 
 // `<sb:NONCE>`, and the nonces of all such markers in a text, in order.
 std::string marker_of(std::string_view nonce);

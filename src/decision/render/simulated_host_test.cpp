@@ -54,19 +54,37 @@ Value pick_rows(const Rendered& rendered, const std::vector<std::size_t>& places
   return Value::object({{"answers", std::move(answers)}});
 }
 
-Value pick_labels(const Rendered& rendered, const std::vector<std::size_t>& places) {
-  const Value& question = question_at(rendered, 0);
+std::vector<std::string> labels_at(const Rendered& rendered, const std::vector<std::size_t>& places) {
   std::vector<std::string> labels;
-  for (const std::size_t place : places) labels.push_back(question["options"].items().at(place)["label"].as_string());
-  if (rendered.host == Host::kRequestUserInput) {
-    const Value answer = Value::object({{"answers", Value::array(labels)}});
-    return Value::object({{"answers", Value::object({{question["id"].as_string(), answer}})}});
+  for (const std::size_t place : places) {
+    labels.push_back(question_at(rendered, 0)["options"].items().at(place)["label"].as_string());
   }
-  return Value::object({{"questions", rendered.payload["questions"]},
-                        {"answers", Value::object({{question["question"].as_string(), joined(labels, ", ")}})}});
+  return labels;
 }
 
-Value pick_constants(const Rendered& rendered, const std::vector<std::size_t>& places) {
+Value pick_for_claude(const Rendered& rendered, const Prompt&, const std::vector<std::size_t>& places) {
+  const std::string question = question_at(rendered, 0)["question"].as_string();
+  return Value::object({{"questions", rendered.payload["questions"]},
+                        {"answers", Value::object({{question, joined(labels_at(rendered, places), ", ")}})}});
+}
+
+Value pick_for_codex(const Rendered& rendered, const Prompt& prompt, const std::vector<std::size_t>& places) {
+  if (prompt.select.mode == SelectMode::kMany) return pick_rows(rendered, places);
+  const Value answer = Value::object({{"answers", Value::array(labels_at(rendered, places))}});
+  return Value::object({{"answers", Value::object({{question_at(rendered, 0)["id"].as_string(), answer}})}});
+}
+
+std::string label_seen(const Rendered& rendered, const Prompt&, std::size_t place) {
+  return labels_at(rendered, {place}).front();
+}
+
+std::string label_or_row_seen(const Rendered& rendered, const Prompt& prompt, std::size_t place) {
+  if (prompt.select.mode != SelectMode::kMany) return label_seen(rendered, prompt, place);
+  const auto& rows = rendered.payload["questions"].items();
+  return place < rows.size() ? rows[place]["question"].as_string() : prompt.options[place].label;
+}
+
+Value pick_constants(const Rendered& rendered, const Prompt&, const std::vector<std::size_t>& places) {
   const Value::Member& property = rendered.payload["requestedSchema"]["properties"].members().at(0);
   Value given = Value::array();
   for (const std::size_t place : places) given.push_back(enum_at(rendered, place)["const"]);
@@ -74,50 +92,62 @@ Value pick_constants(const Rendered& rendered, const std::vector<std::size_t>& p
   return Value::object({{"action", "accept"}, {"content", Value::object({{property.name, std::move(given)}})}});
 }
 
+std::string title_seen(const Rendered& rendered, const Prompt&, std::size_t place) {
+  return enum_at(rendered, place)["title"].as_string();
+}
+
+Value type_numbers(const Rendered&, const Prompt&, const std::vector<std::size_t>& places) {
+  std::vector<std::string> numbers;
+  for (const std::size_t place : places) numbers.push_back(std::to_string(place + 1));
+  return joined(numbers, ",");
+}
+
+std::string block_line_seen(const Rendered& rendered, const Prompt&, std::size_t place) {
+  return parse_block(rendered.text)->options.at(place);
+}
+
+Value type_letters(const Rendered& rendered, const Prompt&, const std::vector<std::size_t>& places) {
+  std::vector<std::string> letters;
+  for (const std::size_t place : places) {
+    const std::string line = lettered_lines(rendered.text).at(place);
+    letters.push_back(line.substr(0, line.find(')')));
+  }
+  return joined(letters, ",");
+}
+
+std::string brief_line_seen(const Rendered& rendered, const Prompt&, std::size_t place) {
+  const std::string line = lettered_lines(rendered.text).at(place);
+  return line.substr(line.find(") ") + 2);
+}
+
+struct SimulatedHost {
+  const Host* host;
+  Value (*pick)(const Rendered& rendered, const Prompt& prompt, const std::vector<std::size_t>& places);
+  std::string (*seen_at)(const Rendered& rendered, const Prompt& prompt, std::size_t place);
+};
+
+constexpr SimulatedHost kSimulated[] = {
+    {&hosts::kText, type_numbers, block_line_seen},
+    {&hosts::kBrief, type_letters, brief_line_seen},
+    {&hosts::kAskUserQuestion, pick_for_claude, label_seen},
+    {&hosts::kRequestUserInput, pick_for_codex, label_or_row_seen},
+    {&hosts::kElicitation, pick_constants, title_seen},
+};
+
+const SimulatedHost& simulated(const Rendered& rendered) {
+  const auto found = std::ranges::find(kSimulated, rendered.shape.host, &SimulatedHost::host);
+  SB_ASSERT(found != std::end(kSimulated));  // a new host needs a row above
+  return *found;
+}
+
 }  // namespace
 
 Value pick(const Rendered& rendered, const Prompt& prompt, const std::vector<std::size_t>& places) {
-  std::vector<std::string> ordinals;
-  switch (rendered.host) {
-    case Host::kText:
-      for (const std::size_t place : places) ordinals.push_back(std::to_string(place + 1));
-      return joined(ordinals, ",");
-    case Host::kBrief:
-      for (const std::size_t place : places) {
-        const std::string line = lettered_lines(rendered.text).at(place);
-        ordinals.push_back(line.substr(0, line.find(')')));
-      }
-      return joined(ordinals, ",");
-    case Host::kAskUserQuestion:
-      return pick_labels(rendered, places);
-    case Host::kRequestUserInput:
-      return prompt.select.mode == SelectMode::kMany ? pick_rows(rendered, places) : pick_labels(rendered, places);
-    case Host::kElicitation:
-      return pick_constants(rendered, places);
-  }
-  return {};
+  return simulated(rendered).pick(rendered, prompt, places);
 }
 
 std::string seen_at(const Rendered& rendered, const Prompt& prompt, std::size_t place) {
-  switch (rendered.host) {
-    case Host::kText:
-      return parse_block(rendered.text)->options.at(place);
-    case Host::kBrief: {
-      const std::string line = lettered_lines(rendered.text).at(place);
-      return line.substr(line.find(") ") + 2);
-    }
-    case Host::kRequestUserInput:
-      if (prompt.select.mode == SelectMode::kMany) {
-        const auto& rows = rendered.payload["questions"].items();
-        return place < rows.size() ? rows[place]["question"].as_string() : prompt.options[place].label;
-      }
-      [[fallthrough]];
-    case Host::kAskUserQuestion:
-      return question_at(rendered, 0)["options"].items().at(place)["label"].as_string();
-    case Host::kElicitation:
-      return enum_at(rendered, place)["title"].as_string();
-  }
-  return {};
+  return simulated(rendered).seen_at(rendered, prompt, place);
 }
 
 }  // namespace sb::decision

@@ -23,11 +23,11 @@ struct Piece {
   bool is_asked_for = false;
 };
 
-// Where a node of a step stands; kCorrupt when the pinned workflow has no such place.
+// The step number of a node; kCorrupt if the pinned workflow has no such step.
 Result<StepNo> step_of(const Program& program, const Node& node) {
   const StepNo number = program.find(node.position.step);
   if (number == kNoStep || node.kind != NodeKind::kStep) {
-    return fail(ErrorCode::kCorrupt, fmt::format("the session stands at {}, where its workflow has nothing to deliver",
+    return fail(ErrorCode::kCorrupt, fmt::format("the session is at {}, where its workflow has nothing to deliver",
                                                  quote_json(node.position.step)));
   }
   return number;
@@ -37,7 +37,7 @@ Status check_notes_bytes(const std::string& notes) {
   if (notes.size() > limits::kNotesBytes) {
     return fail(ErrorCode::kLimit,
                 fmt::format("the notes have {} bytes; {} are allowed", notes.size(), limits::kNotesBytes),
-                "Shorten them, or put the long part into a file and name it.");
+                "Shorten them, or put the long part into a file and send its path.");
   }
   if (!is_utf8(notes)) return fail(ErrorCode::kInvalid, "the notes are not UTF-8", "Send UTF-8.");
   return {};
@@ -51,7 +51,8 @@ Status check_artifact(const Value& artifact, std::size_t number) {
   }
   const auto kind = artifact.string_at("kind");
   if (!kind || kind->empty()) {
-    return fail(ErrorCode::kInvalid, fmt::format("{} has no kind", what), "Add \"kind\", a text that says what it is.");
+    return fail(ErrorCode::kInvalid, fmt::format("{} has no kind", what),
+                "Add \"kind\", a string that says what it is.");
   }
   if (kind->size() > limits::kArtifactKindBytes) {
     return fail(ErrorCode::kLimit,
@@ -60,7 +61,7 @@ Status check_artifact(const Value& artifact, std::size_t number) {
   return check_tree(artifact, what);
 }
 
-// What is wanted of an artifact's kind at this step.
+// Whether this step requests artifacts of this kind.
 bool is_asked_for(const Program& program, const ProgramStep& here, std::string_view kind) {
   const auto is_kind_of = [&](std::string_view ref) {
     const workflow::Contract* contract = program.compiled().contracts.find(ref);
@@ -78,7 +79,7 @@ Result<std::vector<Piece>> pieces_of(const Program& program, const ProgramStep& 
   if (artifacts.size() > limits::kArtifacts) {
     return fail(ErrorCode::kLimit,
                 fmt::format("{} artifacts were sent; {} are allowed", artifacts.size(), limits::kArtifacts),
-                "Put them together, or send only those asked for.");
+                "Combine them, or send only those requested.");
   }
   std::vector<Piece> pieces;
   for (std::size_t i = 0; i < artifacts.size(); ++i) {
@@ -132,7 +133,7 @@ Value to_value(const std::vector<workflow::RecordedAssessment>& recorded) {
   return list;
 }
 
-// What was sent, with the keys that are counted here and not by the agent.
+// What was sent, plus the keys that Signalbox counts itself.
 Value with_counts(const Program& program, const Node& node, const Step& step, const Value& after, Value sent) {
   LoopScope scope(program, after);
   const Value& view = scope.at(node.position.loops);
@@ -145,7 +146,7 @@ Value with_counts(const Program& program, const Node& node, const Step& step, co
   return sent;
 }
 
-// One advance: what was sent, against one step.
+// One advance: a submission checked against one step.
 class Delivery {
  public:
   Delivery(const Program& program, const Node& node, StepNo number, const Submission& submission,
@@ -216,11 +217,11 @@ class Delivery {
     if (!gate_passed) {
       for (const Piece& piece : pieces_) {
         if (!piece.is_asked_for)
-          notes.push_back(fmt::format("Stored, though not asked for here: {}.", quote_json(piece.kind)));
+          notes.push_back(fmt::format("Stored, but not requested by this step: {}.", quote_json(piece.kind)));
       }
       for (const auto& assessment : assessments) std::ranges::copy(assessment.notes, std::back_inserter(notes));
     }
-    // A gate that is still to be decided moves nothing yet; what the cursor met is told when it moves.
+    // A pending gate moves nothing yet; the cursor's warnings are reported when it moves.
     if (outcome_.kind == AdvanceResult::Kind::kAdvanced)
       std::ranges::copy(outcome_.move.warnings, std::back_inserter(notes));
   }
@@ -236,11 +237,11 @@ class Delivery {
 }  // namespace
 
 Event blocked_event(const Node& node, const std::vector<Blocker>& blockers, const Submission& submission) {
-  Value told = Value::array(), hashes = Value::array();
-  for (const Blocker& blocker : blockers) told.push_back(to_value(blocker));
+  Value reported = Value::array(), hashes = Value::array();
+  for (const Blocker& blocker : blockers) reported.push_back(to_value(blocker));
   for (const Value& artifact : submission.artifacts) hashes.push_back(sha256_hex(to_canonical_json(artifact)));
   Value payload = Value::object({{"attempt", node.attempt},
-                                 {"blockers", std::move(told)},
+                                 {"blockers", std::move(reported)},
                                  {"notes", submission.notes},
                                  {"artifacts", std::move(hashes)}});
   if (submission.command) payload.set("command", to_value(*submission.command));

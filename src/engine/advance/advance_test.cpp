@@ -1,4 +1,4 @@
-// Limits of submissions, gates, what is recorded, and what a step is told it will be checked for.
+// Limits of submissions, gates, what is recorded, and the announced requirements of a step.
 #include "engine/advance/advance.hpp"
 
 #include <gmock/gmock.h>
@@ -23,14 +23,14 @@ Submission sending(std::string notes, std::vector<Value> artifacts = {}, Value c
   return submission;
 }
 
-// The error of a submission that is not even an attempt; nothing when it is one.
+// The error of a submission that does not count as an attempt; nothing if it does.
 std::optional<ErrorCode> refused(const Submission& submission) {
   const SessionSimulator journey(program_of("[" + kOne + "]"));
   const auto outcome = advance(journey.program(), journey.tip(), Value::object(), submission);
   return outcome ? std::nullopt : std::optional(outcome.error().code);
 }
 
-TEST(Submissions, HoldTheirLimits) {
+TEST(Submissions, StayWithinTheirLimits) {
   EXPECT_EQ(refused(sending(std::string(limits::kNotesBytes, 'a'))), std::nullopt);
   EXPECT_EQ(refused(sending(std::string(limits::kNotesBytes + 1, 'a'))), ErrorCode::kLimit);
   EXPECT_EQ(refused(sending("\xff")), ErrorCode::kInvalid);
@@ -49,7 +49,7 @@ TEST(Submissions, HoldTheirLimits) {
   EXPECT_EQ(refused(sending("n", {kind_of(limits::kArtifactKindBytes + 1)})), ErrorCode::kLimit);
 }
 
-TEST(Submissions, MustBeMadeOfObjectsWithAKind) {
+TEST(Submissions, MustConsistOfObjectsWithAKind) {
   for (const char* artifact : {"3", "null", R"("text")", "[]", "{}", R"({"kind": 3})", R"({"kind": ""})"})
     EXPECT_EQ(refused(sending("n", {json(artifact)})), ErrorCode::kInvalid) << artifact;
   EXPECT_EQ(refused(sending("n", {}, json("[]"))), ErrorCode::kInvalid);
@@ -72,7 +72,7 @@ TEST(Output, IsRecordedWithWhatItSetsAndRemoves) {
   EXPECT_EQ(journey.context(journey.node(1)), json(R"({"old": 1})"));
 }
 
-TEST(Output, KeepsTheNewestOfEachKindAskedFor) {
+TEST(Output, KeepsTheNewestOfEachRequestedKind) {
   SessionSimulator journey(
       program_of("[{id: each, type: loop, title: L, loop: {type: while, condition: {var: go}, maxIterations: 3}, body: "
                  "[{id: look, "
@@ -143,7 +143,7 @@ TEST(Gate, StoresTheOutputAndMovesOnAfterTheVerdict) {
   EXPECT_EQ(passed->context, json(R"({"a": 1})"));
 }
 
-TEST(Gate, RejectedGoesBackToTheStep) {
+TEST(Gate, RejectionReturnsToTheStep) {
   SessionSimulator journey(program_of("[{id: one, title: T, prompt: P, requireConfirmation: true}," + kTwo + "]"));
   journey.deliver_at(1, sending("done"), false);
   EXPECT_EQ(journey.tip().number, 1);
@@ -154,7 +154,7 @@ TEST(Gate, RejectedGoesBackToTheStep) {
   EXPECT_EQ(journey.node(1).rejections, 0);
 }
 
-TEST(Gate, IsNotOpenedForWhatIsBlocked) {
+TEST(Gate, IsNotOpenedForABlockedAttempt) {
   SessionSimulator journey(
       program_of("[{id: one, title: T, prompt: P, requireConfirmation: true},{id: two, title: T, prompt: P, "
                  "needs: [key]}]"));
@@ -175,7 +175,7 @@ const std::string kLoop =
     "{id: each, type: loop, title: L, loop: {type: forEach, items: xs, maxIterations: 3}, body: [{id: body, title: T, "
     "prompt: P}]}";
 
-TEST(Requirements, SayWhatTheStepIsCheckedFor) {
+TEST(Requirements, ListWhatTheStepIsCheckedFor) {
   const SessionSimulator journey(program_of(
       "[{id: one, title: T, prompt: P, outputContract: {contractRef: wr.contracts.loop_control}, "
       "assessmentRefs: [plan], validationCriteria: [{type: contains, value: risk, message: Name it.}]}," +
@@ -191,24 +191,25 @@ TEST(Requirements, SayWhatTheStepIsCheckedFor) {
   EXPECT_EQ(requirements(journey.program(), {}, Value::object())["notes"], Value(false));
 }
 
-TEST(Requirements, ListTheStepsOwnCapturesAlways) {
+TEST(Requirements, AlwaysListTheStepsOwnCaptures) {
   EXPECT_THAT(captures("[{id: one, title: T, prompt: P, captures: {xs: {type: array}, any: {}, two: {type: [string, "
                        "\"null\"]}}}]",
                        R"({"xs": []})"),
               ElementsAre("xs:array", "any:any", "two:string|null"));
 }
 
-TEST(Requirements, ListWhatALoopBehindNeeds) {
+TEST(Requirements, ListWhatTheNextLoopNeeds) {
   EXPECT_THAT(captures("[" + kOne + "," + kLoop + "]"), ElementsAre("xs:array"));
   EXPECT_THAT(captures("[" + kOne + "," + kLoop + "]", R"({"xs": [1]})"), IsEmpty());
   EXPECT_THAT(captures("[" + kOne + "," + kLoop + "]", R"({"xs": "wrong"})"), ElementsAre("xs:array"));
-  EXPECT_THAT(captures("[" + kOne + "," + kTwo + "," + kLoop + "]"), IsEmpty()) << "the last step before it is told";
+  EXPECT_THAT(captures("[" + kOne + "," + kTwo + "," + kLoop + "]"), IsEmpty())
+      << "the last step before it gets the requirement";
   EXPECT_THAT(captures("[" + kOne + ",{id: maybe, title: T, prompt: P, runCondition: {var: big}, needs: [size]}," +
                        kLoop + "]"),
               ElementsAre("size:any", "xs:array"));
 }
 
-TEST(Requirements, LookIntoALoopAndBehindItsEnd) {
+TEST(Requirements, LookIntoALoopAndPastItsEnd) {
   EXPECT_THAT(captures("[" + kOne +
                        ",{id: each, type: loop, title: L, loop: {type: for, count: n, maxIterations: 3}, body: [{id: "
                        "body, title: T, prompt: P, needs: [size, currentIteration]}]}]"),
@@ -218,7 +219,7 @@ TEST(Requirements, LookIntoALoopAndBehindItsEnd) {
               ElementsAre("size:any"));
 }
 
-TEST(Requirements, ListTheOptionsOfADecisionBehind) {
+TEST(Requirements, ListTheOptionsOfTheNextDecision) {
   EXPECT_THAT(captures("[" + kOne +
                        ",{id: pick, type: decision, title: P, decision: {instruction: Which?, optionsFrom: shapes}, "
                        "captureAs: shape},{id: two, title: T, prompt: P, needs: [shape]}]"),

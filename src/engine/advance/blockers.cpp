@@ -102,7 +102,7 @@ Blocker invalid_key(std::string_view key, std::string_view who, std::string_view
 
 namespace {
 
-// Keys by name and form, forms left out and then names where there are too many of them.
+// Keys by name and form; if there are too many, first the forms are omitted, then names.
 std::string listed(const std::vector<const Blocker*>& keys) {
   constexpr std::size_t kFormsBytes = 3'000, kNamesBytes = 4'000;
   std::string text;
@@ -138,7 +138,7 @@ Blocker missing_keys(const std::vector<const Blocker*>& keys) {
           examples_of(keys)};
 }
 
-// All keys that are not set, as one blocker in the place of the first.
+// Merges all unset keys into one blocker, at the position of the first.
 std::vector<Blocker> with_keys_together(std::vector<Blocker> blockers) {
   std::vector<const Blocker*> keys;
   for (const Blocker& blocker : blockers) {
@@ -169,7 +169,7 @@ std::vector<Blocker> bounded(std::vector<Blocker> blockers) {
   if (kept.size() > limits::kBlockers) {
     const std::size_t left_out = kept.size() - limits::kBlockers;
     kept.resize(limits::kBlockers);
-    kept.back().message += fmt::format(" ({} more not told here.)", left_out);
+    kept.back().message += fmt::format(" ({} more not shown.)", left_out);
   }
   return kept;
 }

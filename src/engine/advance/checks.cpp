@@ -1,4 +1,4 @@
-// Everything a submission is checked for.
+// All checks of a submission.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -22,9 +22,9 @@ constexpr std::size_t kOutputTailBytes = 1'200;
 
 std::string joined(std::vector<std::string> parts) {
   std::string text;
-  const std::size_t told = std::min(parts.size(), kViolationsShown);
-  for (std::size_t i = 0; i < told; ++i) text += (i == 0 ? "" : "; ") + parts[i];
-  if (parts.size() > told) text += fmt::format("; and {} more", parts.size() - told);
+  const std::size_t shown = std::min(parts.size(), kViolationsShown);
+  for (std::size_t i = 0; i < shown; ++i) text += (i == 0 ? "" : "; ") + parts[i];
+  if (parts.size() > shown) text += fmt::format("; and {} more", parts.size() - shown);
   return text;
 }
 
@@ -37,7 +37,7 @@ std::string tail_of(std::string_view output) {
   return std::string(output);
 }
 
-std::vector<std::string> told(const std::vector<workflow::SchemaViolation>& violations) {
+std::vector<std::string> violation_lines(const std::vector<workflow::SchemaViolation>& violations) {
   std::vector<std::string> lines;
   for (const workflow::SchemaViolation& violation : violations) {
     lines.push_back(violation.pointer.empty() ? violation.message : violation.pointer + " " + violation.message);
@@ -84,7 +84,7 @@ class Checks {
     const workflow::Contract* contract = program_.compiled().contracts.find(step_.contract->ref);
     if (contract == nullptr) {
       add(BlockerCode::kInvalidOutput, step_.contract->ref, "The session's workflow was pinned without this contract.",
-          "Start the workflow anew.");
+          "Start the workflow again.");
       return;
     }
     const Value* artifact = first_of_kind(contract->kind);
@@ -100,18 +100,18 @@ class Checks {
     if (violations.empty()) return check_narrowings(*contract, *artifact);
     add(BlockerCode::kInvalidOutput, contract->ref,
         fmt::format("The artifact {} does not fit: {}.", quote_json(contract->kind), joined(violations)),
-        "Mend these and send it again.", narrowed_example(*contract, step_, view_));
+        "Fix these and resubmit it.", narrowed_example(*contract, step_, view_));
   }
 
   void check_narrowings(const workflow::Contract& contract, const Value& artifact) {
     for (const workflow::Narrowing& narrowing : step_.contract->narrowings) {
       if (!applies(narrowing, view_)) continue;
-      const std::vector<std::string> violations = told(narrowing.schema->check(artifact));
+      const std::vector<std::string> violations = violation_lines(narrowing.schema->check(artifact));
       if (violations.empty()) continue;
       add(BlockerCode::kInvalidOutput, contract.ref,
           fmt::format("{} The artifact {} does not fit that: {}.", narrowing.message, quote_json(contract.kind),
                       joined(violations)),
-          "Mend these and send it again.", narrowed_example(contract, step_, view_));
+          "Fix these and resubmit it.", narrowed_example(contract, step_, view_));
     }
   }
 
@@ -128,7 +128,7 @@ class Checks {
     }
     for (const workflow::FiredConsequence& fired : reading.fired) {
       add(BlockerCode::kAssessmentFollowup, fired.assessment,
-          fmt::format("{} is rated {}, which asks for more work.", quote_json(fired.dimension),
+          fmt::format("{} is rated {}, which requires more work.", quote_json(fired.dimension),
                       quote_json(fired.level)),
           fired.guidance);
     }
@@ -156,13 +156,13 @@ class Checks {
   void check_criteria() {
     if (!step_.criteria) return;
     for (const std::string& message : workflow::unmet_criteria(*step_.criteria, submission_.notes, view_)) {
-      add(BlockerCode::kCriteria, step_.id, message, "Change the notes so that this holds.");
+      add(BlockerCode::kCriteria, step_.id, message, "Change the notes to meet this.");
     }
   }
 
   void check_captures() {
     for (const workflow::Capture& capture : step_.captures) {
-      // In a loop, what an earlier round sent says nothing about this one.
+      // In a loop, a value sent in an earlier iteration does not count for this one.
       const Value* value = is_in_loop_ ? submission_.context.find(capture.key) : after_.find(capture.key);
       if (value == nullptr || value->is_null()) {
         add(BlockerCode::kMissingContext, capture.key,
@@ -178,11 +178,11 @@ class Checks {
   void check_capture(const workflow::Capture& capture, const Value& value) {
     const Result<workflow::JsonSchema> schema = workflow::JsonSchema::compile(capture.schema);
     const std::vector<std::string> faults =
-        schema ? told(schema->check(value)) : std::vector<std::string>{schema.error().message};
+        schema ? violation_lines(schema->check(value)) : std::vector<std::string>{schema.error().message};
     if (faults.empty()) return;
     add(BlockerCode::kInvalidContext, capture.key,
         fmt::format("The context key {} does not fit: {}.", quote_json(capture.key), joined(faults)),
-        fmt::format("Send {} in context again, mended.", quote_json(capture.key)), example_for(capture));
+        fmt::format("Fix {} and send it in context again.", quote_json(capture.key)), example_for(capture));
   }
 
   static Value example_for(const workflow::Capture& capture) {
@@ -193,20 +193,19 @@ class Checks {
   void check_command() {
     if (step_.command.empty()) return;
     CommandRun missing;
-    missing.not_run_reason = "nobody ran it";
+    missing.not_run_reason = "no result was sent";
     const CommandRun& run = submission_.command ? *submission_.command : missing;
     if (!run.not_run_reason.empty()) {
       add(BlockerCode::kNotTrusted, step_.id, fmt::format("`{}` was not run: {}", step_.command, run.not_run_reason),
-          "When a person has done that, send this again.");
+          "Resubmit this once a person has done that.");
       return;
     }
     if (run.exit == 0 && !run.timed_out) return;
     const std::string tail = tail_of(run.output);
     add(BlockerCode::kVerificationFailed, step_.id,
-        fmt::format("`{}` {}.{}{}", run.command,
-                    run.timed_out ? "did not end in time" : fmt::format("ended with {}", run.exit),
-                    tail.empty() ? " It said nothing." : " It said at the end:\n", tail),
-        "Mend what it found; it is run again when you send this again.");
+        fmt::format("`{}` {}.{}{}", run.command, run.timed_out ? "timed out" : fmt::format("exited with {}", run.exit),
+                    tail.empty() ? " It printed nothing." : " Its last output:\n", tail),
+        "Fix what it reports and resubmit; the command then runs again.");
   }
 
   static std::string form_of(const Value& schema) {

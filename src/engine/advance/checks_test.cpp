@@ -25,7 +25,7 @@ Submission sending(std::string notes, std::vector<Value> artifacts = {}, Value c
   return submission;
 }
 
-// What is wrong with delivering this to a single step with these members.
+// The blockers of this submission to a single step with these members.
 std::vector<Blocker> blockers_of(const std::string& members, const Submission& submission,
                                  const std::string& more = "") {
   SessionSimulator journey(program_of("[{id: one, title: T, prompt: P" + members + "}]", more));
@@ -37,7 +37,7 @@ Value verdict() {
       R"({"kind": "wr.review_verdict", "verdict": "clean", "confidence": "high", "findings": [], "summary": "ok"})");
 }
 
-TEST(Checks, NotesAreNeeded) {
+TEST(Checks, NotesAreRequired) {
   EXPECT_THAT(codes(blockers_of("", sending("done"))), IsEmpty());
   for (const char* blank : {"", "  \n\t ", "\u200b \u00a0"})
     EXPECT_THAT(codes(blockers_of("", sending(blank))), ElementsAre("MISSING_REQUIRED_NOTES"));
@@ -46,7 +46,7 @@ TEST(Checks, NotesAreNeeded) {
               IsEmpty());
 }
 
-// Dotted ids come from templates; the original answers with an internal error.
+// Dotted ids come from templates; WorkRail answers with an internal error.
 TEST(Pain5, MissingNotesOnAnExpandedStepAreOnlyMissingNotes) {
   workflow::FakeResolver around;
   around.add_routine(
@@ -70,7 +70,7 @@ TEST(Contract, MissingShowsTheExample) {
   EXPECT_THAT(blockers[0].message, HasSubstr("wr.review_verdict"));
 }
 
-TEST(Contract, InvalidSaysWhatDoesNotFit) {
+TEST(Contract, InvalidOutputIsExplained) {
   Value wrong = verdict();
   wrong.set("verdict", "splendid");
   const auto blockers = blockers_of(kVerdict, sending("", {wrong}));
@@ -78,14 +78,14 @@ TEST(Contract, InvalidSaysWhatDoesNotFit) {
   EXPECT_THAT(blockers[0].message, HasSubstr("verdict"));
 }
 
-TEST(Contract, TheFirstOfTheKindIsTheOneChecked) {
+TEST(Contract, OnlyTheFirstOfTheKindIsChecked) {
   Value wrong = verdict();
   wrong.erase("summary");
   EXPECT_THAT(blockers_of(kVerdict, sending("", {verdict(), wrong})), IsEmpty());
   EXPECT_THAT(codes(blockers_of(kVerdict, sending("", {wrong, verdict()}))), ElementsAre("INVALID_REQUIRED_OUTPUT"));
 }
 
-TEST(Contract, OptionalMayBeAbsentButNotWrong) {
+TEST(Contract, OptionalOutputMayBeAbsentButNotInvalid) {
   const std::string optional = ", outputContract: {contractRef: wr.contracts.review_verdict, required: false}";
   EXPECT_THAT(blockers_of(optional, sending("")), IsEmpty());
   Value wrong = verdict();
@@ -103,7 +103,7 @@ Value rated(const std::string& level) {
   return Value::object({{"kind", "wr.assessment"}, {"dimensions", Value::object({{"depth", level}})}});
 }
 
-TEST(Assessment, IsNeededAndItsConsequencesBlock) {
+TEST(Assessment, IsRequiredAndItsConsequencesBlock) {
   EXPECT_THAT(codes(blockers_of(kAssessed, sending("n"), kAssessments)), ElementsAre("MISSING_REQUIRED_OUTPUT"));
   EXPECT_THAT(codes(blockers_of(kAssessed, sending("n", {rated("deep")}), kAssessments)),
               ElementsAre("INVALID_REQUIRED_OUTPUT"));
@@ -114,7 +114,7 @@ TEST(Assessment, IsNeededAndItsConsequencesBlock) {
   EXPECT_THAT(blockers_of(kAssessed, sending("n", {rated("high")}), kAssessments), IsEmpty());
 }
 
-TEST(Assessment, IsRecordedAndWhatWasNormalisedIsTold) {
+TEST(Assessment, IsRecordedAndNormalizationIsReported) {
   SessionSimulator journey(program_of("[{id: one, title: T, prompt: P" + kAssessed + "}]", kAssessments));
   const AdvanceResult outcome = journey.deliver(sending("n", {rated(" HIGH ")}));
   ASSERT_EQ(outcome.kind, AdvanceResult::Kind::kAdvanced);
@@ -123,20 +123,20 @@ TEST(Assessment, IsRecordedAndWhatWasNormalisedIsTold) {
   EXPECT_EQ(recorded.items().at(0)["ratings"].items().at(0)["level"], Value("high"));
 }
 
-// The original lets a step with a contract through without its assessment.
-TEST(RunnersUp, AssessmentsBesideAContractAreEnforced) {
+// WorkRail accepts a step with a contract without its assessment.
+TEST(RunnersUp, AssessmentsAreEnforcedAlongWithAContract) {
   const auto blockers = blockers_of(kVerdict + kAssessed, sending("n", {verdict()}), kAssessments);
   EXPECT_THAT(codes(blockers), ElementsAre("MISSING_REQUIRED_OUTPUT"));
   EXPECT_EQ(blockers[0].subject, workflow::kAssessment);
   EXPECT_THAT(blockers_of(kVerdict + kAssessed, sending("n", {verdict(), rated("high")}), kAssessments), IsEmpty());
 }
 
-// In the original an id with a capital makes a firing consequence an internal error.
+// In WorkRail an id with a capital turns a triggered consequence into an internal error.
 TEST(RunnersUp, AssessmentIdsMayHaveCapitals) {
   EXPECT_EQ(blockers_of(kAssessed, sending("n", {rated("low")}), kAssessments).at(0).subject, "Plan");
 }
 
-TEST(Checks, AllAreToldTogether) {
+TEST(Checks, AllBlockersAreReportedTogether) {
   const auto blockers = blockers_of(kVerdict + kAssessed +
                                         ", validationCriteria: [{type: contains, value: risk, message: Name the risk.}]"
                                         ", captures: {slices: {type: array}, size: {type: integer}}",
@@ -146,7 +146,7 @@ TEST(Checks, AllAreToldTogether) {
   EXPECT_EQ(blockers[2].message, "Name the risk. (contain \"risk\")");
 }
 
-// Capturing is prose in the original, and an empty context passes.
+// In WorkRail captures are only prose, and an empty context passes.
 TEST(Pain19, CapturesAreEnforced) {
   const std::string captures = ", captures: {slices: {type: array, items: {type: object, required: [title]}}}";
   EXPECT_THAT(codes(blockers_of(captures, sending("n"))), ElementsAre("MISSING_CONTEXT_KEY"));
@@ -163,7 +163,7 @@ TEST(Pain19, ACaptureSetByAnEarlierStepCounts) {
   EXPECT_EQ(journey.deliver(sending("n")).kind, AdvanceResult::Kind::kAdvanced);
 }
 
-// The original says to use the same token again, and gives causes of the inside or none at all.
+// WorkRail says to use the same token again, and gives internal causes or none at all.
 TEST(Pain18, BlockersSayWhatIsMissingAndWhatToSend) {
   for (const Blocker& blocker :
        blockers_of(kVerdict + kAssessed + ", captures: {slices: {type: array}}", sending(""), kAssessments)) {
@@ -175,7 +175,7 @@ TEST(Pain18, BlockersSayWhatIsMissingAndWhatToSend) {
   }
 }
 
-TEST(Checks, TellAtMostSoManyAndCountTheRest) {
+TEST(Checks, ReportAtMostTheLimitAndCountTheRest) {
   std::string captures = ", captures: {";
   Value wrong = Value::object();
   for (int i = 0; i < 15; ++i) {
@@ -187,7 +187,7 @@ TEST(Checks, TellAtMostSoManyAndCountTheRest) {
   EXPECT_THAT(blockers.back().message, HasSubstr("5 more"));
 }
 
-TEST(Checks, AllKeysThatAreNotSetAreToldAtOnce) {
+TEST(Checks, AllUnsetKeysAreReportedTogether) {
   std::string captures = ", captures: {";
   for (int i = 0; i < 40; ++i) captures += (i ? ", k" : "k") + std::to_string(i) + ": {type: integer}";
   const auto blockers = blockers_of(captures + ", size: {enum: [S, L]}}", sending(""));
@@ -198,7 +198,7 @@ TEST(Checks, AllKeysThatAreNotSetAreToldAtOnce) {
   EXPECT_THAT(blockers_of(captures + ", size: {enum: [S, L]}}", sending("n", {}, blockers[1].example)), IsEmpty());
 }
 
-TEST(Checks, OfTooManyKeysTheFormsAreLeftOutBeforeTheNames) {
+TEST(Checks, TooManyKeysOmitTypesBeforeNames) {
   std::string captures = ", captures: {";
   for (int i = 0; i < 110; ++i)
     captures += (i ? ", a_key_of_some_length_" : "a_key_of_some_length_") + std::to_string(i) + ": {type: integer}";
@@ -207,14 +207,14 @@ TEST(Checks, OfTooManyKeysTheFormsAreLeftOutBeforeTheNames) {
   EXPECT_THAT(blockers[0].message, HasSubstr("\"a_key_of_some_length_109\"."));
 }
 
-TEST(Checks, ARefusalOfTheNotesRepeatsTheBound) {
+TEST(Checks, ARefusalOfTheNotesRepeatsTheLimit) {
   const auto blockers =
       blockers_of(", validationCriteria: [{type: length, min: 40, message: Too short.}]", sending("n"));
   ASSERT_THAT(codes(blockers), ElementsAre("CRITERIA_NOT_MET"));
   EXPECT_EQ(blockers[0].message, "Too short. (at least 40 characters)");
 }
 
-TEST(Checks, AKeyIsToldOnceThoughTwoWantIt) {
+TEST(Checks, AKeyNeededTwiceIsReportedOnce) {
   SessionSimulator journey(program_of(
       "[{id: one, title: T, prompt: P, captures: {xs: {type: array}}}, {id: each, type: loop, title: L, loop: {type: "
       "forEach, items: xs, maxIterations: 3}, body: [{id: two, title: T, prompt: P}]}]"));
@@ -238,30 +238,30 @@ class CommandCheck : public testing::Test {
   }
 };
 
-TEST_F(CommandCheck, PassesByTheCommandsExit) {
+TEST_F(CommandCheck, PassesByTheCommandsExitCode) {
   EXPECT_EQ(deliver(ran(0)).kind, AdvanceResult::Kind::kAdvanced);
   EXPECT_EQ(deliver(ran(0)).delivered.at(0).payload["command"]["exit"], Value(0));
 }
 
-TEST_F(CommandCheck, FailsWithTheEndOfItsOutput) {
+TEST_F(CommandCheck, FailsWithTheEndOfTheOutput) {
   const auto blockers = deliver(ran(2, std::string(5'000, 'x') + "\nlast line")).blockers;
   ASSERT_THAT(codes(blockers), ElementsAre("VERIFICATION_FAILED"));
-  EXPECT_THAT(blockers[0].message, HasSubstr("ended with 2"));
+  EXPECT_THAT(blockers[0].message, HasSubstr("exited with 2"));
   EXPECT_THAT(blockers[0].message, HasSubstr("last line"));
   EXPECT_LT(blockers[0].message.size(), 2'000u);
 }
 
-TEST_F(CommandCheck, FailsInMidCharacterWithoutHalfOfOne) {
+TEST_F(CommandCheck, CutsTheOutputAtACharacterBoundary) {
   std::string output = "a";
   for (int i = 0; i < 2'000; ++i) output += "é";
   EXPECT_TRUE(is_utf8(deliver(ran(1, output)).blockers.at(0).message));
 }
 
-TEST_F(CommandCheck, FailsWhenItDoesNotEnd) {
-  EXPECT_THAT(deliver(ran(0, "", true)).blockers.at(0).message, HasSubstr("did not end in time"));
+TEST_F(CommandCheck, FailsOnATimeout) {
+  EXPECT_THAT(deliver(ran(0, "", true)).blockers.at(0).message, HasSubstr("timed out"));
 }
 
-TEST_F(CommandCheck, WithoutTrustSaysWhatWouldBeRun) {
+TEST_F(CommandCheck, WithoutTrustShowsTheCommand) {
   const auto blockers = deliver(ran(0, "", false, "the project is not trusted")).blockers;
   ASSERT_THAT(codes(blockers), ElementsAre("NOT_TRUSTED"));
   EXPECT_THAT(blockers[0].message, HasSubstr("make test"));
@@ -269,7 +269,7 @@ TEST_F(CommandCheck, WithoutTrustSaysWhatWouldBeRun) {
   EXPECT_THAT(codes(deliver(sending("n")).blockers), ElementsAre("NOT_TRUSTED"));
 }
 
-TEST(BlockerCodes, AreNamedAsTheFormatNamesThem) {
+TEST(BlockerCodes, HaveTheNamesOfTheFormat) {
   for (const auto& [code, name] : std::initializer_list<std::pair<BlockerCode, const char*>>{
            {BlockerCode::kMissingNotes, "MISSING_REQUIRED_NOTES"},
            {BlockerCode::kMissingOutput, "MISSING_REQUIRED_OUTPUT"},

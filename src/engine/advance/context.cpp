@@ -21,16 +21,15 @@ bool is_in(std::string_view word, std::span<const std::string_view> words) {
 }
 
 Status check_key(const std::string& key, const Value& value) {
-  if (key.empty())
-    return fail(ErrorCode::kInvalid, "context has a key without a name", "Give it one, or leave it out.");
+  if (key.empty()) return fail(ErrorCode::kInvalid, "context has an empty key", "Name it or remove it.");
   if (is_in(key, kPrototypeKeys) || is_in(key, kReservedKeys)) {
     return fail(ErrorCode::kInvalid, fmt::format("the context key {} is reserved", quote_json(key)),
-                "Leave it out, or name it differently.");
+                "Remove or rename it.");
   }
   const bool is_outcome = value.is_string() && is_in(value.as_string(), kMetricsOutcomes);
   if (key == "metrics_outcome" && !value.is_null() && !is_outcome) {
-    return fail(ErrorCode::kInvalid, "metrics_outcome is none of success, partial, abandoned, error",
-                "Send one of these.");
+    return fail(ErrorCode::kInvalid, "metrics_outcome must be one of success, partial, abandoned, error",
+                "Send one of these values.");
   }
   return {};
 }
@@ -39,13 +38,13 @@ Status check_size(const Value& context, std::string_view what) {
   if (context.size() > limits::kContextKeys) {
     return fail(ErrorCode::kLimit,
                 fmt::format("{} has {} keys; {} are allowed", what, context.size(), limits::kContextKeys),
-                "Remove keys nobody needs any more by setting them to null.");
+                "Remove unused keys by setting them to null.");
   }
   SB_TRY(check_tree(context, what));
   const std::size_t bytes = to_json(context).size();
   if (bytes > limits::kContextBytes) {
     return fail(ErrorCode::kLimit, fmt::format("{} has {} bytes; {} are allowed", what, bytes, limits::kContextBytes),
-                "Put large texts into files or artifacts, and remove keys nobody needs by setting them to null.");
+                "Put large texts into files or artifacts, and remove unused keys by setting them to null.");
   }
   return {};
 }

@@ -21,10 +21,10 @@ struct Refusal {
   const char* says;
 };
 
-TEST(MergeContext, RefusesWhatMayNotBeSet) {
+TEST(MergeContext, RefusesReservedAndInvalidKeys) {
   for (const Refusal& row :
        {Refusal{"[1]", "a list"}, Refusal{R"("text")", "a string"}, Refusal{"3", "not an object"},
-        Refusal{R"({"": 1})", "without a name"}, Refusal{R"({"__proto__": 1})", "reserved"},
+        Refusal{R"({"": 1})", "an empty key"}, Refusal{R"({"__proto__": 1})", "reserved"},
         Refusal{R"({"constructor": {}})", "reserved"}, Refusal{R"({"prototype": null})", "reserved"},
         Refusal{R"({"eat_token": "x"})", "reserved"}, Refusal{R"({"parent_eat_token": "x"})", "reserved"},
         Refusal{R"({"metrics_harness": "x"})", "reserved"}, Refusal{R"({"metrics_active_model": "x"})", "reserved"},
@@ -40,20 +40,20 @@ TEST(MergeContext, RefusesWhatMayNotBeSet) {
   EXPECT_TRUE(merge_context(Value(), json(R"({"metrics_outcome": null})")));
 }
 
-// A context of one text that takes so many bytes as JSON.
+// A context with one string that has this many bytes as JSON.
 Value sized(std::size_t bytes, const char* key = "text") {
   const std::size_t around = to_json(Value::object({{key, ""}})).size();
   return Value::object({{key, std::string(bytes - around, 'a')}});
 }
 
-TEST(MergeContext, HoldsTheLimitsOfWhatIsSent) {
+TEST(MergeContext, EnforcesTheSizeLimitOfChanges) {
   EXPECT_TRUE(merge_context(Value(), sized(limits::kContextBytes)));
   const auto too_large = merge_context(Value(), sized(limits::kContextBytes + 1));
   ASSERT_FALSE(too_large);
   EXPECT_EQ(too_large.error().code, ErrorCode::kLimit);
 }
 
-TEST(MergeContext, HoldsTheLimitsOfTheWhole) {
+TEST(MergeContext, EnforcesTheSizeLimitOfTheResult) {
   const Value half = sized(limits::kContextBytes / 2);
   EXPECT_TRUE(merge_context(half, sized(limits::kContextBytes / 2 - 8, "more")));
   const auto too_large = merge_context(half, sized(limits::kContextBytes / 2 + 8, "more"));
@@ -68,7 +68,7 @@ Value keys(std::size_t count, const std::string& prefix = "k") {
   return value;
 }
 
-TEST(MergeContext, HoldsTheNumberOfKeys) {
+TEST(MergeContext, EnforcesTheNumberOfKeys) {
   EXPECT_TRUE(merge_context(Value(), keys(limits::kContextKeys)));
   EXPECT_EQ(merge_context(Value(), keys(limits::kContextKeys + 1)).error().code, ErrorCode::kLimit);
   EXPECT_EQ(merge_context(Value(), keys(1'000'000)).error().code, ErrorCode::kLimit);
@@ -76,7 +76,7 @@ TEST(MergeContext, HoldsTheNumberOfKeys) {
   EXPECT_EQ(merge_context(keys(limits::kContextKeys), keys(1, "other")).error().code, ErrorCode::kLimit);
 }
 
-TEST(MergeContext, HoldsTheDepth) {
+TEST(MergeContext, EnforcesTheDepth) {
   const auto nested = [](int levels) {
     Value value = 1;
     for (int i = 0; i < levels; ++i) value = Value(Value::Array{value});
@@ -86,12 +86,12 @@ TEST(MergeContext, HoldsTheDepth) {
   EXPECT_EQ(merge_context(Value(), nested(limits::kDocumentDepth - 1)).error().code, ErrorCode::kLimit);
 }
 
-TEST(MergeContext, RefusesWhatIsNotUtf8) {
+TEST(MergeContext, RefusesTextThatIsNotUtf8) {
   EXPECT_EQ(merge_context(Value(), Value::object({{"a", "\xff"}})).error().code, ErrorCode::kInvalid);
   EXPECT_EQ(merge_context(Value(), Value::object({{"\xc3", 1}})).error().code, ErrorCode::kInvalid);
 }
 
-TEST(ContextAt, AddsTheVariablesOfTheLoopsAround) {
+TEST(ContextAt, AddsTheVariablesOfEnclosingLoops) {
   const auto program = program_of(
       "[{id: outer, type: loop, title: L, loop: {type: forEach, items: xs, itemVar: thing, indexVar: at, iterationVar: "
       "round, maxIterations: 9}, body: [{id: inner, type: loop, title: L, loop: {type: for, count: 2, maxIterations: "

@@ -1,4 +1,4 @@
-// How the cursor moves from one step to the next.
+// Moves the cursor from one step to the next.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -22,7 +22,7 @@ bool is_parallel_loop(const Step& step) {
   return step.loop() != nullptr && step.loop()->loop.parallel > 0;
 }
 
-// What a condition saw, without what would make the record as large as the context.
+// The values a condition saw, shortened so that the record does not grow as large as the context.
 Value brief(Value seen) {
   if (!seen.is_object()) return seen;
   for (auto& [key, value] : seen.members()) {
@@ -36,7 +36,7 @@ Value brief(Value seen) {
   return seen;
 }
 
-// Whether a loop has another iteration, or why not.
+// Whether a loop has another iteration, and if not, why.
 struct Verdict {
   bool goes_on = true;
   const char* reason = "limit";
@@ -60,11 +60,11 @@ class Cursor {
   CursorMove from_behind(const Position& from, std::span<const Value> artifacts) && {
     frames_ = from.loops;
     const StepNo number = program_.find(from.step);
-    if (number == kNoStep || !stands_in(number)) {
+    if (number == kNoStep || !is_inside(number)) {
       move_.missing.push_back(
           {BlockerCode::kInvalidContext, from.step,
-           fmt::format("The session stands at {}, which its workflow does not have.", quote_json(from.step)),
-           "Start it anew.", Value()});
+           fmt::format("The session is at step {}, which its workflow does not have.", quote_json(from.step)),
+           "Start the workflow again.", Value()});
       return std::move(move_);
     }
     settle(leave_step(number, artifacts));
@@ -76,7 +76,7 @@ class Cursor {
   const Value& view() { return scope_.at(frames_); }
   bool is_exhausted() const { return move_.trace.size() >= limits::kSkippedStepsPerAdvance; }
 
-  bool stands_in(StepNo number) const {
+  bool is_inside(StepNo number) const {
     std::size_t depth = frames_.size();
     for (StepNo loop = at(number).loop; loop != kNoStep; loop = at(loop).loop) {
       if (depth == 0 || frames_[--depth].loop != at(loop).step->id) return false;
@@ -86,7 +86,7 @@ class Cursor {
 
   void trace(const char* type, Value payload) { move_.trace.push_back({type, std::move(payload)}); }
 
-  // From a step that has been delivered or joined: back by a jump, out of a loop by its decision, or on.
+  // After a step that was delivered or joined: jump back, leave a loop by its decision, or continue.
   StepNo leave_step(StepNo number, std::span<const Value> artifacts) {
     const Step& step = *at(number).step;
     if (is_parallel_loop(step)) record_joined(step);
@@ -97,7 +97,7 @@ class Cursor {
     return behind(number);
   }
 
-  // Walks until a step opens, a key is lacking, or the end.
+  // Walks until a step opens, a key is missing, or the workflow ends.
   void settle(StepNo number) {
     while (number != kNoStep && move_.missing.empty()) {
       const Step& step = *at(number).step;
@@ -117,7 +117,7 @@ class Cursor {
     }
   }
 
-  // A step that checks another runs when that one did, whatever the context has become since.
+  // A step that checks another step runs if that one ran, even if the context has changed since.
   std::optional<bool> follows(const Step& step) const {
     const auto at = step.id.rfind("__");
     if (at == std::string::npos) return std::nullopt;
@@ -154,7 +154,7 @@ class Cursor {
     return move_.missing.empty();
   }
 
-  // What comes when this step is done or passed over.
+  // Continues after a step that is done or skipped.
   StepNo behind(StepNo number) {
     if (at(number).next != kNoStep) return at(number).next;
     return at(number).loop == kNoStep ? kNoStep : iterate(at(number).loop);
@@ -180,7 +180,7 @@ class Cursor {
     const int done = frames_.back().iteration + 1;
     LoopFrame frame = std::move(frames_.back());
     frames_.pop_back();
-    // The list or number may have been taken away while the body ran.
+    // The list or number may have been removed while the body ran.
     if (!has_what_it_needs(*at(loop).step)) {
       move_.to = {at(loop).step->id, frames_};
       return kNoStep;
@@ -193,7 +193,7 @@ class Cursor {
     return at(loop).body;
   }
 
-  // Whether iteration `next` takes place; the frames are those around the loop.
+  // Whether iteration `next` runs; `frames` are those around the loop.
   Verdict test(StepNo number, int next) {
     const Loop& loop = at(number).step->loop()->loop;
     Verdict verdict;
@@ -247,12 +247,12 @@ class Cursor {
   void warn_of_limit(const Step& step, int iterations, const Verdict& verdict) {
     const bool by_us = iterations < step.loop()->loop.max_iterations;
     const std::string why =
-        by_us ? fmt::format("{} steps were passed over without one to do", limits::kSkippedStepsPerAdvance)
+        by_us ? fmt::format("{} steps in a row were skipped", limits::kSkippedStepsPerAdvance)
               : fmt::format("its limit of {} iterations was reached", step.loop()->loop.max_iterations);
-    std::string rest = "it was to go on";
+    std::string rest = "it was not finished";
     if (verdict.left_over > 0) {
       const bool is_list = step.loop()->loop.kind == Loop::Kind::kForEach;
-      rest = fmt::format("{} {} not visited", verdict.left_over, is_list ? "items were" : "rounds were");
+      rest = fmt::format("{} {} not visited", verdict.left_over, is_list ? "items were" : "iterations were");
     }
     move_.warnings.push_back(fmt::format("Loop {} was left because {}; {}.", quote_json(step.id), why, rest));
   }
@@ -269,7 +269,7 @@ class Cursor {
     return true;
   }
 
-  // A parallel loop whose children are joined: every item up to the limit was one.
+  // A parallel loop whose children are joined: every item up to the limit had a child.
   void record_joined(const Step& step) {
     const std::size_t total = extent(step.loop()->loop);
     const std::size_t most = static_cast<std::size_t>(step.loop()->loop.max_iterations);
@@ -282,7 +282,7 @@ class Cursor {
     record_left(step, static_cast<int>(std::min(total, most)), verdict);
   }
 
-  // The last valid decision in the submission that is not for another loop around.
+  // The last valid decision in the submission that does not name another enclosing loop.
   bool says_stop(StepNo loop, std::span<const Value> artifacts) const {
     const auto* source = std::get_if<Loop::FromArtifact>(&at(loop).step->loop()->loop.source);
     const workflow::Contract* contract = source ? program_.compiled().contracts.find(source->contract_ref) : nullptr;
@@ -308,7 +308,7 @@ class Cursor {
     return source != nullptr && source->loop_id == id;
   }
 
-  // Out of this loop and of those inside it.
+  // Leaves this loop and those inside it.
   StepNo leave_loops(StepNo loop) {
     for (bool is_last = false; !is_last;) {
       const LoopFrame frame = std::move(frames_.back());
@@ -323,7 +323,7 @@ class Cursor {
     trace("loop_left", Value::object({{"loop", frame.loop}, {"iterations", frame.iteration + 1}, {"reason", reason}}));
   }
 
-  // Where this step's jump leads, taken and recorded; kNoStep when it is not taken.
+  // The target of this step's jump, taken and recorded; kNoStep if it is not taken.
   StepNo jump_target(StepNo number) {
     const Step& step = *at(number).step;
     if (!step.jump || !workflow::holds(step.jump->when, view())) return kNoStep;
@@ -332,9 +332,9 @@ class Cursor {
     const auto taken = move_.jumps.find(step.id);
     const int count = taken == move_.jumps.end() ? 0 : taken->second;
     if (count >= step.jump->max_times) {
-      move_.warnings.push_back(fmt::format("Step {} was to go back to {} again; it has, {} of {} times. Going on.",
-                                           quote_json(step.id), quote_json(step.jump->to), count,
-                                           step.jump->max_times));
+      move_.warnings.push_back(
+          fmt::format("Step {} should jump back to {} again, but it has done so {} of {} times. Continuing.",
+                      quote_json(step.id), quote_json(step.jump->to), count, step.jump->max_times));
       return kNoStep;
     }
     move_.jumps[step.id] = count + 1;
@@ -343,7 +343,7 @@ class Cursor {
     return target;
   }
 
-  // Leaves the loops that are not around the target. A target inside a loop that we are not in becomes that loop.
+  // Leaves the loops that do not contain the target. A target inside a loop we are not in becomes that loop.
   void unwind_to(StepNo& target) {
     std::vector<StepNo> around;
     for (StepNo loop = at(target).loop; loop != kNoStep; loop = at(loop).loop) around.insert(around.begin(), loop);

@@ -1,4 +1,4 @@
-// Jumps, needs, and the kinds of step that no agent delivers.
+// Jumps, needs, and the kinds of steps that are not delivered by an agent.
 #include <gmock/gmock.h>
 
 #include "engine/testing/testing.hpp"
@@ -20,7 +20,7 @@ Submission sets(const std::string& context) {
   return submission;
 }
 
-TEST(Jump, GoesBackAtMostSoOften) {
+TEST(Jump, GoesBackAtMostTheAllowedTimes) {
   SessionSimulator journey(
       program_of("[" + step("one") + "," + step("two") + "," +
                  step("three", "jumpIf: {when: {var: bad}, to: two, atMost: 2}") + "," + step("four") + "]"),
@@ -37,7 +37,7 @@ TEST(Jump, GoesBackAtMostSoOften) {
   EXPECT_EQ(jumped[1]["to"], Value("two"));
 }
 
-TEST(Jump, IsNotTakenWhenItsConditionDoesNotHold) {
+TEST(Jump, IsNotTakenIfItsConditionIsFalse) {
   SessionSimulator journey(
       program_of("[" + step("one") + "," + step("two", "jumpIf: {when: {var: bad}, to: one, atMost: 2}") + "]"));
   journey.deliver({});
@@ -55,7 +55,7 @@ TEST(Jump, SeesTheContextAfterItsStep) {
 
 const std::string kTwice = "type: for, count: 2, maxIterations: 5";
 
-TEST(Jump, ToALoopEntersItAnew) {
+TEST(Jump, ToALoopStartsItAgain) {
   SessionSimulator journey(
       program_of("[{id: build, type: loop, title: L, loop: {" + kTwice + "}, body: [" + step("body") + "]}," +
                  step("rework", "jumpIf: {when: {var: bad}, to: build, atMost: 1}") + "]"),
@@ -65,7 +65,7 @@ TEST(Jump, ToALoopEntersItAnew) {
   EXPECT_EQ(journey.payloads("loop_entered").size(), 2u);
 }
 
-// Reading refuses such a jump; a pinned workflow that has one is still led somewhere sound.
+// Reading refuses such a jump; a pinned workflow that has one must still continue at a sensible step.
 TEST(Jump, IntoALoopEntersTheLoop) {
   const auto bundle = workflow::compiled(
       workflow_text("[{id: build, type: loop, title: L, loop: {" + kTwice + "}, body: [" + step("body") + "," +
@@ -77,7 +77,7 @@ TEST(Jump, IntoALoopEntersTheLoop) {
   EXPECT_EQ(place_of(journey.tip().position), "build@0/body");
 }
 
-TEST(Jump, WithinALoopKeepsTheRound) {
+TEST(Jump, WithinALoopKeepsTheIteration) {
   SessionSimulator journey(program_of("[{id: build, type: loop, title: L, loop: {" + kTwice + "}, body: [" +
                                       step("body") + "," +
                                       step("test", "jumpIf: {when: {var: bad}, to: body, atMost: 1}") + "]}]"));
@@ -126,7 +126,7 @@ TEST(Needs, OfASkippedStepDoNotCount) {
   EXPECT_TRUE(journey.is_over());
 }
 
-TEST(Needs, OfTheFirstStepAreLackingAtTheStart) {
+TEST(Needs, OfTheFirstStepAreMissingAtTheStart) {
   SessionSimulator journey(program_of("[" + step("one", "needs: [ticket]") + "]"));
   ASSERT_EQ(journey.start().missing.size(), 1u);
   EXPECT_EQ(journey.start().missing[0].subject, "ticket");
@@ -173,7 +173,7 @@ TEST_F(ChildNodes, OfACallAndOfAParallelStepAreJoined) {
   EXPECT_EQ(place_of(journey.tip().position), "two");
 }
 
-TEST_F(ChildNodes, OfAParallelLoopStandAtTheLoopAndGoOnBehindIt) {
+TEST_F(ChildNodes, OfAParallelLoopOpenAtTheLoopAndContinueAfterIt) {
   const std::string flow =
       "{id: outer-flow, name: O, description: D, version: 1.0.0, steps: [" + step("one") +
       ",{id: rounds, type: loop, title: R, loop: {type: for, count: 2, maxIterations: 2, iterationVar: round}, body: ["
@@ -202,8 +202,8 @@ TEST_F(ChildNodes, OfAnEmptyParallelLoopAreNotOpened) {
   EXPECT_THAT(journey.opened(), ElementsAre("two"));
 }
 
-// The original pins what it has not expanded, records the advance and then cannot show the step.
-TEST(Pain2, VirtualStepsAreStepsLikeOthers) {
+// WorkRail pins unexpanded steps, records the advance and then cannot show the step.
+TEST(Pain2, VirtualStepsAreOrdinarySteps) {
   SessionSimulator journey(program_of(
       "[" + step("one", "audit: {prompt: Look again.}, verification: {prompt: Check it.}") + "," + step("two") + "]"));
   Submission done;
@@ -212,7 +212,7 @@ TEST(Pain2, VirtualStepsAreStepsLikeOthers) {
   EXPECT_THAT(journey.opened(), ElementsAre("one", "one__verification", "one__audit", "two", ""));
 }
 
-TEST(Cursor, APlaceTheWorkflowDoesNotHaveIsTold) {
+TEST(Cursor, APositionUnknownToTheWorkflowIsReported) {
   const auto program = program_of("[" + step("one") + "]");
   EXPECT_FALSE(next_position(*program, {"gone", {}}, {}, Value::object(), {}, false).missing.empty());
   EXPECT_FALSE(next_position(*program, {"one", {{"loop", 0}}}, {}, Value::object(), {}, false).missing.empty());

@@ -33,7 +33,7 @@ Submission says(const std::string& decision, const std::string& loop_id = "") {
   return submission;
 }
 
-// Delivers nothing in particular until the end; at most `most` times.
+// Delivers until the end, at most `most` times.
 void run(SessionSimulator& journey, int most = 100) {
   for (int i = 0; i < most && !journey.is_over() && !testing::Test::HasFailure(); ++i) {
     if (journey.tip().kind == NodeKind::kStep) {
@@ -62,7 +62,7 @@ TEST(Cursor, TestsTheConditionOfTheFirstStepToo) {
   EXPECT_TRUE(skipped[0].find("saw") != nullptr);
 }
 
-TEST(Cursor, EndsAtOnceWhenEverythingIsSkipped) {
+TEST(Cursor, EndsImmediatelyIfEverythingIsSkipped) {
   SessionSimulator journey(program_of("[" + step("one", "runCondition: {var: big}") + "]"));
   EXPECT_THAT(journey.opened(), ElementsAre(""));
   EXPECT_TRUE(journey.is_over());
@@ -88,7 +88,7 @@ TEST(Pain10, WhatTheConditionSawIsRecorded) {
   EXPECT_EQ(skipped[0]["saw"], json(R"({"size": 2})"));
 }
 
-TEST(Cursor, RecordsOnlyTheSizeOfLargeThingsItSaw) {
+TEST(Cursor, RecordsOnlyTheSizeOfLargeValuesItSaw) {
   SessionSimulator journey(
       program_of("[" + step("one") + "," + step("two", "runCondition: {var: text, equals: x}") + "]"));
   Submission submission;
@@ -176,7 +176,7 @@ TEST(Pain12, ContinueAtTheLimitIsReported) {
   EXPECT_TRUE(journey.is_over());
 }
 
-TEST(Pain12, StopAtTheLimitIsNoWarning) {
+TEST(Pain12, StopAtTheLimitGivesNoWarning) {
   SessionSimulator journey(program_of(
       "[" + loop("audit", "type: while, condition: {var: go}, maxIterations: 1", step("look", kControl)) + "]"));
   EXPECT_THAT(journey.deliver(says("stop")).notes_to_agent, IsEmpty());
@@ -191,7 +191,7 @@ TEST(Pain12, AStopFromAnotherBodyStepDoesNotLeaveMidBody) {
   const AdvanceResult outcome = journey.deliver(says("stop"));
   EXPECT_EQ(place_of(journey.tip().position), "audit@0/look");
   ASSERT_EQ(outcome.notes_to_agent.size(), 1u);
-  EXPECT_THAT(outcome.notes_to_agent[0], HasSubstr("not asked for"));
+  EXPECT_THAT(outcome.notes_to_agent[0], HasSubstr("not requested"));
   EXPECT_EQ(journey.payloads("output_recorded").at(0)["unsolicited"].size(), 1u);
   journey.deliver(says("continue"));
   EXPECT_EQ(place_of(journey.tip().position), "audit@0/mend");
@@ -214,7 +214,7 @@ TEST(Pain12, AConditionIsNotTestedMidBody) {
   EXPECT_TRUE(journey.is_over());
 }
 
-TEST(ArtifactLoop, IsEnteredAlways) {
+TEST(ArtifactLoop, IsAlwaysEntered) {
   SessionSimulator journey(program_of(
       "[" + loop("audit", "type: until, condition: {var: go}, maxIterations: 3", step("look", kControl)) + "]"));
   EXPECT_THAT(journey.opened(), ElementsAre("audit@0/look"));
@@ -248,7 +248,7 @@ const char* const kNested =
     "type: while, maxIterations: 2, conditionSource: {kind: artifact_contract, contractRef: "
     "wr.contracts.loop_control, loopId: ";
 
-TEST(ArtifactLoop, ADecisionForAnotherLoopAroundIsNotTaken) {
+TEST(ArtifactLoop, ADecisionForAnotherEnclosingLoopIsIgnored) {
   const auto program = program_of(
       "[" +
       loop("outer", std::string(kNested) + "the-outer}",
@@ -266,7 +266,7 @@ TEST(ArtifactLoop, ADecisionForAnotherLoopAroundIsNotTaken) {
   }
 }
 
-TEST(ArtifactLoop, WithoutACarrierTheLastStepOfTheBodyDecides) {
+TEST(ArtifactLoop, WithoutACarrierTheLastBodyStepDecides) {
   SessionSimulator journey(program_of("[" +
                                       loop("audit",
                                            "type: while, maxIterations: 3, conditionSource: {kind: artifact_contract, "
@@ -279,7 +279,7 @@ TEST(ArtifactLoop, WithoutACarrierTheLastStepOfTheBodyDecides) {
   EXPECT_TRUE(journey.is_over());
 }
 
-TEST(Loops, NestAndBeginAgainInEachRound) {
+TEST(Loops, NestAndStartAgainInEachIteration) {
   SessionSimulator journey(program_of("[" +
                                       loop("outer", "type: for, count: 2, maxIterations: 9, iterationVar: outerRound",
                                            loop("inner", "type: forEach, items: xs, maxIterations: 9", step("body"))) +
@@ -308,7 +308,7 @@ TEST(Loops, AnInnerLoopMayRunOverTheOuterItem) {
   EXPECT_THAT(files, ElementsAre("a", "b", "c"));
 }
 
-TEST(Loops, AListThatChangesWhileItIsVisitedIsVisitedAsItIs) {
+TEST(Loops, AListThatChangesDuringTheLoopIsReadAgain) {
   const auto program = program_of("[" + loop("each", "type: forEach, items: xs, maxIterations: 9", step("body")) + "]");
   SessionSimulator grows(program, json(R"({"xs": [1]})"));
   grows.deliver(sets(R"({"xs": [1, 2]})"));
@@ -322,7 +322,7 @@ TEST(Loops, AListThatChangesWhileItIsVisitedIsVisitedAsItIs) {
   EXPECT_EQ(outcome.blockers[0].subject, "xs");
 }
 
-TEST(Loops, ALoopOfItsOwnConditionIsSkippedWhole) {
+TEST(Loops, ALoopWithAFalseConditionIsSkippedEntirely) {
   SessionSimulator journey(
       program_of("[" + step("one") + "," +
                  loop("each", "type: for, count: 2, maxIterations: 9", step("body"), "runCondition: {var: go}") + "]"));
@@ -332,7 +332,7 @@ TEST(Loops, ALoopOfItsOwnConditionIsSkippedWhole) {
   EXPECT_THAT(journey.payloads("loop_entered"), IsEmpty());
 }
 
-TEST(Loops, ABodyWhoseStepsAreAllSkippedIsCountedThrough) {
+TEST(Loops, ABodyOfSkippedStepsStillCountsIterations) {
   SessionSimulator journey(
       program_of("[" + loop("each", "type: for, count: 3, maxIterations: 9", step("body", "runCondition: {var: go}")) +
                  "," + step("end") + "]"));
@@ -341,7 +341,7 @@ TEST(Loops, ABodyWhoseStepsAreAllSkippedIsCountedThrough) {
   EXPECT_EQ(journey.payloads("loop_left").at(0)["reason"], Value("count"));
 }
 
-TEST(Loops, LoopsInsideLoopsOfSkippedStepsDoNotSpin) {
+TEST(Loops, NestedLoopsOfSkippedStepsTerminate) {
   std::string body = step("body", "runCondition: {var: go}");
   for (int i = 0; i < 6; ++i) {
     const std::string n = std::to_string(i);
@@ -351,7 +351,7 @@ TEST(Loops, LoopsInsideLoopsOfSkippedStepsDoNotSpin) {
   EXPECT_THAT(journey.opened(), ElementsAre("end"));
   EXPECT_LT(journey.events().size(), limits::kSkippedStepsPerAdvance + 100);
   ASSERT_FALSE(journey.start().warnings.empty());
-  EXPECT_THAT(journey.start().warnings[0], HasSubstr("passed over"));
+  EXPECT_THAT(journey.start().warnings[0], HasSubstr("were skipped"));
 }
 
 TEST(Loops, AKeyThatALoopNeedsBlocksTheStepBeforeIt) {

@@ -1,4 +1,4 @@
-// What follows from what is delivered: counted keys, narrowed contracts, captures of a round.
+// What is derived from a delivery: counted keys, narrowed contracts, captures per iteration.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -53,7 +53,7 @@ Value findings(std::initializer_list<const char*> severities) {
   return list;
 }
 
-TEST(Counts, AreOursWhateverTheAgentSends) {
+TEST(Counts, OverrideWhatTheAgentSends) {
   const Program program(compiled(kReview).back());
   const AdvanceResult outcome = sent(
       program, "check", Value::object(),
@@ -66,16 +66,16 @@ TEST(Counts, AreOursWhateverTheAgentSends) {
   EXPECT_EQ(outcome.delivered.front().payload["context_set"]["majorCount"], Value(2)) << "the log must agree";
 }
 
-TEST(Counts, OfWhatIsNoListAreNone) {
+TEST(Counts, AreAbsentIfTheValueIsNotAList) {
   const Program program(compiled(kReview).back());
   const AdvanceResult outcome =
       sent(program, "check", Value::object(),
            {.notes = "n", .context = Value::object({{"findings", "none"}, {"isFix", false}})});
-  EXPECT_EQ(outcome.kind, AdvanceResult::Kind::kBlocked) << "the capture says it must be a list";
+  EXPECT_EQ(outcome.kind, AdvanceResult::Kind::kBlocked) << "the capture requires a list";
   EXPECT_EQ(outcome.context["majorCount"], Value(0));
 }
 
-TEST(Narrow, RefusesWithItsReasonAndAnExampleThatFits) {
+TEST(Narrow, RefusesWithItsReasonAndAValidExample) {
   const workflow::Bundle bundle = compiled(kReview);
   const Program program(bundle.back());
   Value clean = bundle.back()->contracts.find("wr.contracts.review_verdict")->example;
@@ -89,7 +89,7 @@ TEST(Narrow, RefusesWithItsReasonAndAnExampleThatFits) {
             AdvanceResult::Kind::kAdvanced);
 }
 
-TEST(Narrow, CountsOnlyWhereItsConditionHolds) {
+TEST(Narrow, AppliesOnlyIfItsConditionIsTrue) {
   const workflow::Bundle bundle = compiled(kReview);
   const Program program(bundle.back());
   Value clean = bundle.back()->contracts.find("wr.contracts.review_verdict")->example;
@@ -98,7 +98,7 @@ TEST(Narrow, CountsOnlyWhereItsConditionHolds) {
             AdvanceResult::Kind::kAdvanced);
 }
 
-TEST(Captures, OfAnEarlierRoundDoNotCount) {
+TEST(Captures, OfAnEarlierIterationDoNotCount) {
   const Program program(compiled(R"(
 id: derived-rounds
 name: Rounds

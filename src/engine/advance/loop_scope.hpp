@@ -1,6 +1,6 @@
-// The context as a step inside loops sees it: the branch's own, and over it the variables of the loops around it.
+// The context that a step inside loops sees: that of the branch, with the variables of the loops around it on top.
 //
-// Holds references. Changing from one place to the next costs the loops' variables, not the context's size.
+// Holds references. Moving between positions costs the size of the loop variables, not of the context.
 #pragma once
 
 #include <optional>
@@ -16,7 +16,7 @@ class LoopScope {
  public:
   LoopScope(const Program& program, const Value& context) : program_(program), context_(context) {}
 
-  // The view of a step inside these loops; good until the next call.
+  // The view of a step inside these loops; valid until the next call.
   const Value& at(const std::vector<LoopFrame>& frames);
 
  private:
@@ -26,7 +26,7 @@ class LoopScope {
   const Program& program_;
   const Value& context_;
   std::optional<Value> view_;
-  std::vector<std::string> names_;  // set over the context's own
+  std::vector<std::string> names_;  // these shadow keys of the context
 };
 
 }  // namespace sb::engine

@@ -1,4 +1,4 @@
-// What a step asks of a contract's artifact beyond the contract. Pure.
+// What a step requires of a contract's artifact beyond the contract. Pure.
 #pragma once
 
 #include "workflow/check/contract.hpp"
@@ -6,9 +6,10 @@
 
 namespace sb::engine {
 
-// Whether the narrowing is asked for in this context.
+// Whether the narrowing applies in this context.
 bool applies(const workflow::Narrowing& narrowing, const Value& context);
-// An artifact the step takes in this context: the contract's example where it fits, else what of it must be changed.
+// An artifact the step accepts in this context: the contract's example if it fits, else the example with the necessary
+// changes.
 Value narrowed_example(const workflow::Contract& contract, const workflow::Step& step, const Value& context);
 
 }  // namespace sb::engine

@@ -1,4 +1,4 @@
-// Random workflows under random submissions: what must hold of every session, whatever is sent.
+// Random workflows with random submissions: what must hold for every session, whatever is sent.
 #include <gmock/gmock.h>
 
 #include <set>
@@ -26,7 +26,7 @@ class RandomSession {
     keep();
   }
 
-  // Deliveries at the tip, and now and then at any earlier node.
+  // Deliveries at the tip, and sometimes at an earlier node.
   void run(int deliveries) {
     for (int i = 0; i < deliveries; ++i) {
       const std::size_t events = journey_.events().size();
@@ -41,7 +41,7 @@ class RandomSession {
 
   const SessionSimulator& journey() const { return journey_; }
   const std::string& text() const { return text_; }
-  // The state as rows have it, by the number of its last event.
+  // The state as stored in rows, by the number of its last event.
   const std::map<std::int64_t, std::string>& snapshots() const { return snapshots_; }
 
   // The marks a node must see: those of the deliveries that lead to it.
@@ -69,7 +69,7 @@ class RandomSession {
     return journey_.settle(json(R"({"color": "red"})")).missing.empty();
   }
 
-  // The step that opened stands behind the one before it, unless a loop began a round or a jump was taken.
+  // The opened step comes after the previous one, unless a loop started an iteration or a jump was taken.
   void check_move(std::size_t from) {
     bool may_go_back = false;
     for (std::size_t i = from; i < journey_.events().size(); ++i) {
@@ -101,7 +101,7 @@ class SessionProperties : public testing::TestWithParam<int> {
     if (const char* chosen = std::getenv("SIGNALBOX_SEED")) seed_ = std::strtoull(chosen, nullptr, 10);
     RecordProperty("seed", std::to_string(seed_));
   }
-  // Each with a seed of its own, told when something fails.
+  // Each with its own seed, printed on failure.
   template <class Check>
   void for_each(int sessions, const Check& check) {
     for (int i = 0; i < sessions; ++i) {
@@ -153,8 +153,8 @@ void expect_own_branch(const RandomSession& session) {
   }
 }
 
-// Every prefix replays to the state that was kept; no attempt has two successors; a branch sees what its ancestors set
-// and nothing else; the cursor goes back only by loops and jumps (checked at each move).
+// Every prefix replays to the stored state; no attempt has two successors; a branch sees exactly what its ancestors
+// set; the cursor goes back only by loops and jumps (checked at each move).
 TEST_P(SessionProperties, Hold) {
   for_each(6, [](const RandomSession& session) {
     expect_replay(session);
@@ -163,7 +163,7 @@ TEST_P(SessionProperties, Hold) {
   });
 }
 
-TEST_P(SessionProperties, AnyPermutedLogIsRefusedOrASession) {
+TEST_P(SessionProperties, APermutedLogIsRefusedOrStillASession) {
   for_each(1, [](const RandomSession& session) {
     const auto& events = session.journey().events();
     for (std::size_t i = 0; i + 1 < events.size(); i += 7) {

@@ -16,7 +16,7 @@ namespace {
 
 using decision::Declaration;
 
-// All of it stands in one section, which may have limits::kTextBytes.
+// All of it is in one section, which is limited to limits::kTextBytes.
 constexpr std::size_t kShownNotesBytes = 7u << 10;
 constexpr std::size_t kShownArtifactBytes = 1'500;
 constexpr std::size_t kShownArtifacts = 3;
@@ -45,12 +45,12 @@ std::string shown(std::string_view text, std::size_t budget) {
   return fmt::format("{}\n[{} of {} bytes shown; signalbox session show prints all]", start, start.size(), text.size());
 }
 
-// The keys a delivery sets, one a line as JSON and by name, so that the same delivery always reads the same.
+// The keys a delivery sets, one per line as JSON, sorted by name, so that the same delivery always reads the same.
 std::string shown_context(const Value& context) {
   std::map<std::string_view, const Value*> by_name;
   for (const Value::Member& member : context.members()) by_name[member.name] = &member.value;
   std::string lines;
-  std::size_t told = 0;
+  std::size_t kept = 0;
   for (const auto& [name, value] : by_name) {
     const std::string json = to_canonical_json(*value);
     const std::string_view start = utf8_prefix(json, kShownValueBytes);
@@ -58,10 +58,10 @@ std::string shown_context(const Value& context) {
     if (start.size() < json.size()) line += fmt::format("… [{} of {} bytes shown]", start.size(), json.size());
     if (lines.size() + line.size() > kShownContextBytes) break;
     lines += line;
-    ++told;
+    ++kept;
   }
-  if (told < by_name.size()) {
-    lines += fmt::format("\n{} of {} keys shown; signalbox session show prints all", told, by_name.size());
+  if (kept < by_name.size()) {
+    lines += fmt::format("\n{} of {} keys shown; signalbox session show prints all", kept, by_name.size());
   }
   return lines;
 }
@@ -87,7 +87,7 @@ Value plain_question(const QuestionContext& asked, std::string_view name, std::s
                         {"sections", Value::object({{"context", std::move(context)}})}});
 }
 
-// The items of a list in the context as options: texts, or {id, label, …}.
+// Turns the items of a context list into options: strings, or {id, label, …}.
 Value options_from(const Value& items) {
   Value options = Value::array();
   if (!items.is_array()) return options;
@@ -146,7 +146,7 @@ Checked<Declaration> gate_question(const QuestionContext& asked, const AttemptOu
     context += fmt::format("\n\nArtifact:\n{}", shown(to_canonical_json(delivered.artifacts[i]), kShownArtifactBytes));
   }
   if (count > kShownArtifacts) context += fmt::format("\n\n{} more artifacts", count - kShownArtifacts);
-  Value question = plain_question(asked, "gate", "Shall the result of this step be accepted?", std::move(context));
+  Value question = plain_question(asked, "gate", "Accept the result of this step?", std::move(context));
   question.set("kind", "approval");
   question.set("options", Value(Value::Array{option(kApprove, "Approve"), option(kReject, "Reject")}));
   question.set("digest", delivery_digest(delivered));
@@ -154,7 +154,7 @@ Checked<Declaration> gate_question(const QuestionContext& asked, const AttemptOu
   return declare(std::move(question));
 }
 
-// One value with a name before each part: no text of one part can pass for another part.
+// One object with a named member per part, so that no part's text can be mistaken for another part.
 std::string delivery_digest(const AttemptOutput& delivered) {
   const Value all =
       Value::object({{"notes", delivered.notes},
@@ -164,17 +164,17 @@ std::string delivery_digest(const AttemptOutput& delivered) {
 }
 
 Checked<Declaration> breaker_question(const QuestionContext& asked, std::string_view what_happened) {
-  Value question = plain_question(asked, "stuck", "What shall become of this step, which does not get through?",
+  Value question = plain_question(asked, "stuck", "This step keeps failing. What next?",
                                   fmt::format("{}\n\n{}", where(asked), shown(what_happened, kShownNotesBytes)));
-  question.set("options", Value(Value::Array{option(kRetry, "Let it try again"), option(kStop, "Stop the session")}));
+  question.set("options", Value(Value::Array{option(kRetry, "Try again"), option(kStop, "Stop the session")}));
   return declare(std::move(question));
 }
 
 Checked<Declaration> quorum_question(const QuestionContext& asked, std::string_view what_happened) {
-  Value question = plain_question(asked, "quorum", "How shall it go on after too few sessions ended well?",
+  Value question = plain_question(asked, "quorum", "Too few sessions succeeded. What next?",
                                   fmt::format("{}\n\n{}", where(asked), shown(what_happened, kShownNotesBytes)));
-  question.set("options",
-               Value(Value::Array{option(kContinueAnyway, "Go on without them"), option(kStop, "Stop the session")}));
+  question.set("options", Value(Value::Array{option(kContinueAnyway, "Continue without them"),
+                                             option(kStop, "Stop the session")}));
   return declare(std::move(question));
 }
 

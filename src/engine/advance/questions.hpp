@@ -1,8 +1,8 @@
-// The questions a session puts to people, and what their answers become. Pure.
+// The questions a session asks people, and what their answers are stored as. Pure.
 //
-// All are declarations of decision/declaration/declaration.hpp under the profile `workflow`: that of `interaction`
-// without its word limits and with a section for context, since what is judged must be shown. Their ids name step, node
-// and attempt, so that no two branches share a question.
+// All are declarations (decision/declaration/declaration.hpp) under the profile `workflow`: `interaction` without word
+// limits and with a context section, because people must see what they judge. Question ids contain step, node and
+// attempt, so no two branches share a question.
 #pragma once
 
 #include <optional>
@@ -16,7 +16,7 @@
 
 namespace sb::engine {
 
-// Where a question comes up.
+// Where a question is asked.
 struct QuestionContext {
   const Program& program;
   const Summary& summary;
@@ -37,25 +37,24 @@ inline constexpr std::string_view kRetry = "again";
 inline constexpr std::string_view kStop = "stop";
 inline constexpr std::string_view kContinueAnyway = "go-on";
 
-// approve or reject what the step delivered: notes, artifacts and the context keys it sets are shown, and bound by the
-// question's digest. `needs_signature`: of a human_approval gate. `reason`: why a person is asked now, where an
-// evaluator was.
+// Approve or reject the step's delivery. Shows notes, artifacts and the context keys it sets; the question's digest
+// covers them. `needs_signature`: for a human_approval gate. `reason`: why a person is asked instead of the evaluator.
 Checked<decision::Declaration> gate_question(const QuestionContext& asked, const AttemptOutput& delivered,
                                              bool needs_signature, std::string_view reason);
 // `sha256:…` of {notes, artifacts, context} as canonical JSON.
 std::string delivery_digest(const AttemptOutput& delivered);
-// again or stop, after too many refused attempts or rejections.
+// Retry or stop, after too many refused attempts or rejections.
 Checked<decision::Declaration> breaker_question(const QuestionContext& asked, std::string_view what_happened);
-// go-on or stop, when too few children ended well.
+// Continue or stop, when too few children succeeded.
 Checked<decision::Declaration> quorum_question(const QuestionContext& asked, std::string_view what_happened);
-// Of a decision step; its options from the context where it says so. Faults name the context's key.
+// The question of a decision step; its options come from the context if it says so. Faults name the context key.
 Checked<decision::Declaration> step_question(const QuestionContext& asked, const Value& context);
 
-// The declaration an asked question came from, to show it by; nothing where this version would read it otherwise.
+// The declaration an open question was made from, for display; none if this version would read it differently.
 std::optional<decision::Declaration> declaration_of(const inbox::OpenedDecision& opened);
 
-// What the answer to a decision step is kept as: the chosen item (its `value`, else its id, else the text itself) for
-// one, a list of them for many, the text, or the form's values.
+// How the answer to a decision step is stored: the chosen item (its `value`, else its id, else the text itself), a list
+// of items for a multiple choice, the text, or the form's values.
 Value chosen_value(const workflow::DecisionStep& step, const Value& context, const inbox::DecisionOutcome& outcome);
 
 }  // namespace sb::engine

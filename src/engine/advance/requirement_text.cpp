@@ -1,4 +1,4 @@
-// What a step will be checked for, told to the agent before it starts.
+// The checks of a step, as the agent sees them before it starts.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -35,7 +35,7 @@ void add_contract(std::string& lines, const Program& program, const Step& step, 
   }
 }
 
-// The loop's exit decision, where the step carries it without having the contract itself.
+// The loop's exit decision, if the step carries it without having the contract itself.
 void add_exit(std::string& lines, const Program& program, const ProgramStep& place) {
   if (place.exits == kNoStep) return;
   const Step& loop = *program.at(place.exits).step;
@@ -43,9 +43,9 @@ void add_exit(std::string& lines, const Program& program, const ProgramStep& pla
   if (source == nullptr || (place.step->contract && place.step->contract->ref == source->contract_ref)) return;
   const workflow::Contract* contract = program.compiled().contracts.find(source->contract_ref);
   if (contract == nullptr) return;
-  lines +=
-      fmt::format("- To leave \"{}\", an artifact `{}` in `artifacts`; without one it goes on. {}\n  Example: {}\n",
-                  loop.title, contract->kind, trimmed_end(contract->help), to_json(contract->example));
+  lines += fmt::format(
+      "- To leave \"{}\", an artifact `{}` in `artifacts`; without one the loop continues. {}\n  Example: {}\n",
+      loop.title, contract->kind, trimmed_end(contract->help), to_json(contract->example));
 }
 
 void add_assessments(std::string& lines, const Program& program, const Step& step) {
@@ -70,7 +70,7 @@ void add_captures(std::string& lines, const Step& step, const Value& wanted) {
     const auto declared = std::find_if(step.captures.begin(), step.captures.end(),
                                        [&](const workflow::Capture& own) { return own.key == key; });
     const std::string type = capture.string_at("type").value_or("any");
-    // A schema that says no more than the type is told by it.
+    // A schema that only repeats the type is not printed.
     const bool has_schema = declared != step.captures.end() && declared->schema.size() > 0 &&
                             !(declared->schema.size() == 1 && declared->schema.find("type") != nullptr);
     lines += fmt::format("- Context key `{}`", key);

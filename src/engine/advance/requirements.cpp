@@ -1,4 +1,4 @@
-// What a step will be checked for, told before it is done.
+// The checks of a step, as data, before it is worked on.
 #include <algorithm>
 #include <set>
 
@@ -37,7 +37,7 @@ std::string type_of(const Value& schema) {
   return names.empty() ? "any" : names;
 }
 
-// Keys that what may come right behind a step must find set.
+// Finds the keys that must be set for whatever may come directly after a step.
 class Ahead {
  public:
   Ahead(const Program& program, const Value& view) : program_(program), view_(view) {}
@@ -71,7 +71,7 @@ class Ahead {
     follow(number);
   }
 
-  // What a step that may be skipped sets when it is not: whoever comes behind it may rely on it.
+  // What a skippable step sets when it runs: the steps after it may rely on it.
   void note_made(const Step& step) {
     if (const auto* decision = step.decision()) {
       made_.insert(decision->capture_as.empty() ? step.id : decision->capture_as);

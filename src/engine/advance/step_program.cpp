@@ -17,7 +17,7 @@ const Loop::FromArtifact* artifact_source(const Step& step) {
   return loop ? std::get_if<Loop::FromArtifact>(&loop->loop.source) : nullptr;
 }
 
-// Steps laid out one behind the other.
+// Steps laid out in sequence.
 class Layout {
  public:
   explicit Layout(std::vector<ProgramStep>& steps) : steps_(steps) {}

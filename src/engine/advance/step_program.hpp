@@ -1,10 +1,10 @@
-// A pinned workflow laid out for execution: every step once, by number, with where it goes on to.
+// A pinned workflow laid out for execution: every step once, numbered, with its successor.
 //
-// Pure and immutable; shared between sessions. Numbers are preorder: a loop, then its body, then what follows it. The
-// body of a parallel loop is not here: it is a workflow of its own.
+// Pure and immutable; shared between sessions. Numbers are in preorder: a loop, then its body, then what follows it.
+// The body of a parallel loop is not included: it is a separate workflow.
 //
-// The exit decision of a loop that artifacts end is carried by each body step that has the loop's contract (of several
-// loops around it, it is the innermost one's); where none has, by the last step of the body that an agent delivers.
+// The exit decision of a loop that ends on an artifact is carried by each body step that has the loop's contract (with
+// nested loops: that of the innermost loop). If no step has it, the last body step that an agent delivers carries it.
 #pragma once
 
 #include <map>
@@ -22,12 +22,12 @@ inline constexpr StepNo kNoStep = -1;
 
 struct ProgramStep {
   const workflow::Step* step = nullptr;
-  StepNo next = kNoStep;   // the sibling behind it
-  StepNo loop = kNoStep;   // the loop it is in
-  StepNo body = kNoStep;   // of a loop: its first step
+  StepNo next = kNoStep;   // the next sibling
+  StepNo loop = kNoStep;   // the enclosing loop
+  StepNo body = kNoStep;   // for a loop: its first step
   StepNo exits = kNoStep;  // the loop whose exit decision it carries
-  bool is_exit = false;    // it carries one
-  bool is_last = false;    // the one whose end ends the workflow when nothing is skipped; for metrics footers
+  bool is_exit = false;    // whether it carries one
+  bool is_last = false;    // ends the workflow if nothing is skipped; for metrics footers
 };
 
 class Program {
@@ -40,9 +40,9 @@ class Program {
   const ProgramStep& at(StepNo number) const { return steps_[static_cast<std::size_t>(number)]; }
   int size() const { return static_cast<int>(steps_.size()); }
   StepNo first() const { return steps_.empty() ? kNoStep : 0; }
-  bool has_commands() const { return has_commands_; }     // whether a step of it runs one
-  const workflow::Step& step(std::string_view id) const;  // asserts that there is one
-  StepNo find(std::string_view id) const;                 // kNoStep when there is none
+  bool has_commands() const { return has_commands_; }     // whether any step runs one
+  const workflow::Step& step(std::string_view id) const;  // asserts that it exists
+  StepNo find(std::string_view id) const;                 // kNoStep if there is none
 
  private:
   std::shared_ptr<const workflow::CompiledWorkflow> compiled_;

@@ -42,7 +42,7 @@ std::string child_line(const ChildView& child) {
   } else if (!child.token.empty()) {
     line += "\n  continueToken: " + child.token;
   } else {
-    line += " [waits for its turn]";
+    line += " [queued]";
   }
   return line + '\n';
 }
@@ -60,13 +60,13 @@ SessionResponse SessionResponse::from(const Value& value) {
 std::string render_blocked(const Program& program, const Node& node, const std::vector<Blocker>& blockers,
                            bool is_token_spent) {
   std::string text = fmt::format("Not accepted yet: {} (step {}).\n\n", title_of(program, node), node.position.step);
-  const std::size_t told = std::min(blockers.size(), limits::kBlockers);
-  for (std::size_t i = 0; i < told; ++i) text += blocker_lines(blockers[i]);
-  if (told < blockers.size()) text += fmt::format("- and {} more\n", blockers.size() - told);
+  const std::size_t shown = std::min(blockers.size(), limits::kBlockers);
+  for (std::size_t i = 0; i < shown; ++i) text += blocker_lines(blockers[i]);
+  if (shown < blockers.size()) text += fmt::format("- and {} more\n", blockers.size() - shown);
   text += is_token_spent
-              ? "\nMend this and send the whole submission again with the `retryContinueToken` below. The token "
-                "you used is spent: it only repeats this answer.\n"
-              : "\nMend this and send the whole submission again with the same token.\n";
+              ? "\nFix this and resubmit everything with the `retryContinueToken` below. The token you used is spent: "
+                "it only repeats this answer.\n"
+              : "\nFix this and resubmit everything with the same token.\n";
   return text;
 }
 
@@ -76,26 +76,27 @@ std::string render_awaiting(const AwaitingView& view) {
   if (!view.why.empty()) text += fmt::format("{}\n\n", view.why);
   if (view.evaluator != nullptr && !view.evaluator->token.empty()) {
     return text + child_line(*view.evaluator) +
-           "\nIt is a session of its own, best worked by an agent that did not do the work: it first calls "
-           "continue_workflow with that token alone. When it has ended, continue here with the same token.\n";
+           "\nIt is a separate session, best done by an agent that did not do the work: that agent first calls "
+           "continue_workflow with only that token. When the session has ended, continue here with the same token.\n";
   }
   if (decision.is_null()) {
-    return text + "Nothing is needed from you. Continue with the same token later to see how it went.\n";
+    return text + "You need to do nothing. Continue with the same token later to get the result.\n";
   }
   text += view.shown.empty() ? decision.string_at("text").value_or("") : view.shown + '\n';
   if (view.has_no_operator) {
     return text +
-           "\nIt needs an operator's signature, and there is no operator yet: a person runs `signalbox operator init`. "
-           "Tell them so. Then continue with the same token, which asks anew.\n";
+           "\nThis needs an operator's signature, but there is no operator yet. Ask a person to run `signalbox "
+           "operator "
+           "init`, then continue with the same token to ask again.\n";
   }
-  text += fmt::format("\nA person {} this: `{}`", view.is_signed ? "signs" : "answers", view.command);
+  text += fmt::format("\nA person must {} this: `{}`", view.is_signed ? "sign" : "answer", view.command);
   if (const auto url = decision.string_at("url"); url && !url->empty()) text += fmt::format(", or at {}", *url);
   text += view.is_signed ? " in a terminal, with their passphrase.\n" : ".\n";
   const Value& relay = decision["relay"];
   if (relay.is_bool() && relay.as_bool()) {
-    text += "Ask them, and pass on exactly what they chose as `answer`. Do not choose for them.\n";
+    text += "Ask them, and pass on exactly their choice as `answer`. Do not choose for them.\n";
   } else {
-    text += "Tell them so. Continue with the same token once they have; do not answer for them.\n";
+    text += "Tell them. Continue with the same token once they have answered; do not answer for them.\n";
   }
   return text;
 }
@@ -104,7 +105,7 @@ std::string render_children(const Program& program, const Node& node, const std:
                             int needed) {
   std::string text = fmt::format("# {}\n\n", title_of(program, node));
   if (children.empty()) {
-    return text + "None of its sessions is wanted here. Continue with the `continueToken` below.\n";
+    return text + "None of its sessions applies here. Continue with the `continueToken` below.\n";
   }
   bool any_open = false;
   for (const ChildView& child : children) {
@@ -114,11 +115,11 @@ std::string render_children(const Program& program, const Node& node, const std:
   text += '\n';
   if (any_open) {
     text +=
-        "Each is a session of its own, to be worked by its own agent where you can start one: hand it its token; it "
-        "first calls continue_workflow with that token alone.\n";
+        "Each is a separate session, best run by its own agent if you can start one: give that agent the token; it "
+        "first calls continue_workflow with only that token.\n";
   }
-  text += needed > 0 ? fmt::format("This step goes on when {} of {} have completed.", needed, children.size())
-                     : std::string("This step goes on when all have ended.");
+  text += needed > 0 ? fmt::format("This step continues when {} of {} have completed.", needed, children.size())
+                     : std::string("This step continues when all have ended.");
   text += " Then continue here with the `continueToken` below.\n";
   return text;
 }
@@ -126,16 +127,16 @@ std::string render_children(const Program& program, const Node& node, const std:
 std::string render_complete(const Program& program, const std::vector<std::string>& notices) {
   std::string text;
   add_notices(text, notices);
-  return text + fmt::format("{} is complete. Nothing is left to deliver.\n", program.definition().name);
+  return text + fmt::format("{} is complete. There is nothing left to deliver.\n", program.definition().name);
 }
 
 std::string already_delivered_notice(const Summary& summary) {
   if (summary.status == SessionStatus::kComplete && summary.step_id.empty()) {
-    return "this step was delivered before, and the session is complete. Delivering it again starts a new branch from "
+    return "this step was already delivered, and the session is complete. Delivering it again starts a new branch from "
            "here.";
   }
   return fmt::format(
-      "this step was delivered before; work went on and stands at \"{}\" (step {}, node {}). Delivering it again "
+      "this step was already delivered; the session is now at \"{}\" (step {}, node {}). Delivering it again "
       "starts a new branch from here.",
       summary.step_title, summary.step_id, summary.tip);
 }

@@ -1,9 +1,9 @@
-// What a call gives back, for the agent to read and for programs to act on.
+// What a call returns, for the agent to read and for programs to parse.
 //
-// The text is short: the step's own words, and at most limits::kAnswerProseBytes of ours around them. The line is the
-// one JSON line of the MCP tools: {kind: ok|blocked|awaiting_decision|complete, sessionId, continueToken,
-// checkpointToken, isComplete, pending: {stepId, title, requires} | null, nextIntent, …}. Both are stored with the
-// attempt and replayed byte for byte.
+// The text is short: the step's own text plus at most limits::kAnswerProseBytes around it. The line is the one JSON
+// line of the MCP tools: {kind: ok|blocked|awaiting_decision|complete, sessionId, continueToken, checkpointToken,
+// isComplete, pending: {stepId, title, requires} | null, nextIntent, …}. Both are stored with the attempt and replayed
+// byte for byte.
 #pragma once
 
 #include <string>
@@ -27,8 +27,8 @@ struct SessionResponse {
 
 enum class RenderReason { kStart, kAdvance, kRehydrate };
 
-// What a step's text is made of. Order: notices; (start and resume only) goal, preconditions, standing guidance,
-// clarification prompts until something was delivered, references, recall; then title, loop banner, role, prompt,
+// The parts of a step's text, in order: notices; (start and resume only) goal, preconditions, standing guidance,
+// clarification prompts until something is delivered, references, recall; then title, loop banner, role, prompt,
 // guidance, functions it refers to, fragments, requirements (notes, criteria, contract with its example, assessments,
 // captures, command, gate), interlock, metrics footer.
 struct StepView {
@@ -36,47 +36,47 @@ struct StepView {
   const Node& node;
   const Value& context;  // context_at
   RenderReason render_reason = RenderReason::kAdvance;
-  std::string goal = {};  // shown when a session is taken up again
+  std::string goal = {};  // shown when a session is resumed
   std::vector<std::string> notices = {};
   std::string recall = {};  // engine/recall/recall.hpp
-  Value references = {};    // as session_started keeps them: [{id, path}], path null where the document was not found
+  Value references = {};    // as stored in session_started: [{id, path}]; path is null if the document was not found
 };
 
 std::string render_step(const StepView& view);
-// What stands above a step when a session is taken up again; for those that wait for somebody then.
+// The text above a step when a session is resumed; used on its own while the session waits for someone.
 std::string render_opening(const StepView& view);
-// The step's checks as the agent is told of them, one `- ` line each; empty when there are none.
+// The step's checks as the agent sees them, one `- ` line each; empty if there are none.
 std::string requirement_text(const Program& program, const Position& position, const Value& context);
 
-// An attempt that was not counted may be made again with the token it came with.
+// An attempt that was not counted may be repeated with the same token.
 std::string render_blocked(const Program& program, const Node& node, const std::vector<Blocker>& blockers,
                            bool is_token_spent = true);
 
-// The sessions a step has handed out; one that ended has an outcome and needs no token.
+// The sessions a step has started; one that ended has an outcome and needs no token.
 struct ChildView {
   std::string id = {}, workflow_id = {}, goal = {}, token = {}, outcome = {}, reason = {};
 };
-// A person, or an evaluator, must move first.
+// The session waits for a person or an evaluator.
 struct AwaitingView {
-  std::string_view why = {};  // what is waited for, in a sentence or none
-  // The line's {id, text, options: [{id, label}], url, relay}; null where there is nothing for a person to answer.
+  std::string_view why = {};  // what the session waits for, as a sentence; may be empty
+  // The line's {id, text, options: [{id, label}], url, relay}; null if a person has nothing to answer.
   const Value& decision;
-  std::string command = {};  // with which a person answers
+  std::string command = {};  // the command with which a person answers
   std::string shown = {};    // the question as it is shown; empty: the decision's own text
   bool is_signed = false;
-  bool has_no_operator = false;          // asked before anybody could sign: it cannot be answered, only asked anew
-  const ChildView* evaluator = nullptr;  // the session that judges, where there is one
+  bool has_no_operator = false;          // asked before there was an operator to sign: it can only be asked again
+  const ChildView* evaluator = nullptr;  // the judging session, if there is one
 };
 std::string render_awaiting(const AwaitingView& view);
 
-// `needed`: how many must end well before the step goes on; 0: all must end.
+// `needed`: how many must succeed before the step continues; 0: all must end.
 std::string render_children(const Program& program, const Node& node, const std::vector<ChildView>& children,
                             int needed = 0);
 
 std::string render_complete(const Program& program, const std::vector<std::string>& notices);
 
 // Notices for render_step.
-// The node shown was delivered before, and work has gone on at `tip`.
+// The node shown was already delivered, and work has continued at `tip`.
 std::string already_delivered_notice(const Summary& summary);
 
 }  // namespace sb::engine

@@ -82,9 +82,10 @@ TEST(Pain1, RoleAndGuidanceComeWithTheirStep) {
   }
 }
 
-TEST(Answer, ClarificationsAreAskedUntilSomethingWasDelivered) {
+TEST(Answer, ClarificationsAreAskedUntilTheFirstDelivery) {
   const RenderedSteps rendered(kFull);
-  EXPECT_THAT(rendered.step("mend", RenderReason::kStart), HasSubstr("from what you have; raise the rest with `ask`"));
+  EXPECT_THAT(rendered.step("mend", RenderReason::kStart),
+              HasSubstr("from what you know; ask a person the rest with `ask`"));
   Node node = rendered.node("rest");
   node.depth = 1;
   const Value context = Value::object();
@@ -110,7 +111,7 @@ TEST(Answer, ReferencesAreFullAtTheStartAndShortLater) {
   EXPECT_THAT(later, Not(HasSubstr("How we write")));
 }
 
-TEST(Answer, PartsStandInOneOrder) {
+TEST(Answer, PartsHaveAFixedOrder) {
   const RenderedSteps rendered(kFull);
   const Node node = rendered.node("mend");
   const Value context = Value::object({{"what", "the tap"}, {"size", "big"}});
@@ -131,26 +132,26 @@ TEST(Answer, PartsStandInOneOrder) {
   }
 }
 
-TEST(Answer, MarksWhatIsNotSet) {
+TEST(Answer, MarksUnsetVariables) {
   EXPECT_THAT(RenderedSteps(kFull).step("mend"), HasSubstr("Look at [unset: what] and [unset: missing]."));
 }
 
-TEST(Answer, ShowsFragmentsWhoseConditionHolds) {
+TEST(Answer, ShowsFragmentsWhoseConditionIsTrue) {
   const std::string text =
       RenderedSteps(kFull).step("mend", RenderReason::kAdvance, Value::object({{"size", "SMALL"}}));
   EXPECT_THAT(text, HasSubstr("It is small."));
   EXPECT_THAT(text, Not(HasSubstr("It is big.")));
 }
 
-// The original showed a step with references nothing, and one without everything.
-TEST(RunnersUp, FunctionReferencesShowWhatIsReferredTo) {
+// WorkRail shows nothing for a step with references, and everything for one without.
+TEST(RunnersUp, FunctionReferencesShowTheReferencedFunction) {
   const RenderedSteps rendered(kFull);
   EXPECT_THAT(rendered.step("mend"), HasSubstr("- tally(): Count the findings.\n"));
   EXPECT_THAT(rendered.step("mend"), Not(HasSubstr("Never shown.")));
   EXPECT_THAT(rendered.step("rest", RenderReason::kRehydrate), Not(HasSubstr("Count the findings.")));
 }
 
-TEST(Answer, TheNearestFunctionOfAScopeIsShown) {
+TEST(Answer, TheFunctionOfTheNearestScopeIsShown) {
   const RenderedSteps rendered(R"(
 functionDefinitions: [{name: check, definition: The workflow's.}, {name: far, definition: From afar.}]
 steps:
@@ -165,7 +166,7 @@ steps:
   EXPECT_THAT(text, HasSubstr("- check(n: number): The loop's.\n- far(): From afar.\n"));
 }
 
-TEST(Answer, LoopsSayWhereTheyAre) {
+TEST(Answer, LoopsShowTheirIteration) {
   struct Case {
     std::string loop;
     Value context;
@@ -189,7 +190,7 @@ TEST(Answer, LoopsSayWhereTheyAre) {
   }
 }
 
-TEST(Answer, NestedLoopsEachHaveTheirLineAndLongItemsAreShortened) {
+TEST(Answer, NestedLoopsHaveALineEachAndLongItemsAreShortened) {
   const RenderedSteps rendered(R"(
 steps:
   - id: outer
@@ -206,11 +207,11 @@ steps:
   const Value context = Value::object({{"texts", Value(Value::Array{Value(std::string(5'000, 'x'))})}});
   const std::string text = rendered.step("look", RenderReason::kAdvance, context, {{"outer", 0}, {"inner", 1}});
   EXPECT_THAT(text, HasSubstr("Outer: iteration 1 of 1\nItem: xxx"));
-  EXPECT_THAT(text, HasSubstr("x… (5000 bytes in all)\n"));
+  EXPECT_THAT(text, HasSubstr("x… (5000 bytes in total)\n"));
   EXPECT_THAT(text, HasSubstr("Inner: iteration 2 of 2\n"));
 }
 
-TEST(Answer, SaysWhatWillBeChecked) {
+TEST(Answer, ListsWhatWillBeChecked) {
   const RenderedSteps rendered(R"(
 assessments:
   - id: depth
@@ -254,13 +255,13 @@ steps:
   EXPECT_THAT(lines("asked"), HasSubstr("- A person must approve it before the next step.\n"));
   EXPECT_THAT(lines("judged", Value::object({{"risky", true}})), HasSubstr("- It must be approved"));
   EXPECT_THAT(lines("judged"), Not(HasSubstr("approved")));
-  EXPECT_THAT(lines("last__verification"), Not(HasSubstr("make test"))) << "its own words say so already";
+  EXPECT_THAT(lines("last__verification"), Not(HasSubstr("make test"))) << "its own prompt says so already";
   EXPECT_THAT(rendered.step("last__verification"), HasSubstr("make test"));
   EXPECT_THAT(rendered.step("plain"), HasSubstr("Checked on delivery:\n- Notes:"));
   EXPECT_THAT(rendered.step("silent"), Not(HasSubstr("Checked on")));
 }
 
-TEST(Answer, TellsOfAKeyTheLoopBehindNeeds) {
+TEST(Answer, ListsAKeyTheNextLoopNeeds) {
   const RenderedSteps rendered(R"(
 steps:
   - {id: plan, title: T, prompt: P}
@@ -273,12 +274,12 @@ steps:
   EXPECT_THAT(rendered.step("plan"), HasSubstr("- Context key `slices` (array)\n"));
 }
 
-TEST(Answer, TheInterlockIsSaidInOneLine) {
+TEST(Answer, TheInterlockIsShownInOneLine) {
   const std::vector<std::pair<std::string, std::string>> table = {
       {"writes: none", "Enforced while this step is open: change no file.\n"},
       {"writes: ['src/**', 'docs/*.md']", "open: change only src/**, docs/*.md.\n"},
-      {"commands: read-only", "open: run only commands that change nothing.\n"},
-      {"writes: none, commands: read-only", "change no file; run only commands that change nothing.\n"},
+      {"commands: read-only", "open: run only read-only commands.\n"},
+      {"writes: none, commands: read-only", "change no file; run only read-only commands.\n"},
   };
   for (const auto& [fields, line] : table) {
     EXPECT_THAT(RenderedSteps(fmt::format("steps: [{{id: one, title: T, prompt: P, {}}}]", fields)).step("one"),
@@ -288,7 +289,7 @@ TEST(Answer, TheInterlockIsSaidInOneLine) {
   EXPECT_THAT(free, Not(HasSubstr("Enforced while")));
 }
 
-TEST(Answer, AsksForFilesWhereTheAuthorWantsIt) {
+TEST(Answer, AsksForFilesIfTheAuthorWantsIt) {
   EXPECT_THAT(RenderedSteps("steps: [{id: one, title: T, prompt: P, askForFiles: true}]").step("one"),
               HasSubstr("ask for them by name"));
 }
@@ -319,7 +320,7 @@ TEST(Answer, MetricsFootersFollowTheProfile) {
   }
 }
 
-TEST(Pain18, ABlockedAnswerHelpsAndNeverSendsTheAgentBackWithAUsedToken) {
+TEST(Pain18, ABlockedAnswerNeverSuggestsAUsedToken) {
   const RenderedSteps rendered(
       "steps: [{id: one, title: Dig, prompt: P, outputContract: {contractRef: wr.contracts.loop_control}}]");
   Blocker blocker;
@@ -336,21 +337,21 @@ TEST(Pain18, ABlockedAnswerHelpsAndNeverSendsTheAgentBackWithAUsedToken) {
   EXPECT_THAT(text, Not(HasSubstr("`continueToken`")));
 }
 
-TEST(Answer, ABlockThatCostsNoAttemptLeavesTheTokenGood) {
+TEST(Answer, ABlockThatCostsNoAttemptKeepsTheTokenValid) {
   const RenderedSteps rendered("steps: [{id: one, title: Dig, prompt: P}]");
   const std::string text = render_blocked(rendered.program(), rendered.node("one"), {}, false);
-  EXPECT_THAT(text, HasSubstr("again with the same token"));
+  EXPECT_THAT(text, HasSubstr("everything with the same token"));
   EXPECT_THAT(text, Not(HasSubstr("spent")));
 }
 
-TEST(Answer, OfManyBlockersTheFirstAreToldAndTheRestCounted) {
+TEST(Answer, OfManyBlockersTheFirstAreShownAndTheRestCounted) {
   const RenderedSteps rendered("steps: [{id: one, title: T, prompt: P}]");
   std::vector<Blocker> blockers(limits::kBlockers + 3);
   for (Blocker& blocker : blockers) blocker.message = "missing";
   EXPECT_THAT(render_blocked(rendered.program(), rendered.node("one"), blockers), HasSubstr("- and 3 more\n"));
 }
 
-TEST(Answer, AWaitSaysWhoAnswersAndWhere) {
+TEST(Answer, AWaitingAnswerSaysWhoAnswersAndWhere) {
   const std::string command = "signalbox inbox answer d-1 approve";
   const Value nothing;
   const Value options = Value(Value::Array{Value::object({{"id", "approve"}, {"label", "Let it pass"}})});
@@ -358,26 +359,26 @@ TEST(Answer, AWaitSaysWhoAnswersAndWhere) {
       Value::object({{"id", "d-1"}, {"text", "Ship it?"}, {"options", options}, {"url", Value()}, {"relay", false}});
   const std::string asked = render_awaiting({.why = "A person must decide.", .decision = decision, .command = command});
   EXPECT_THAT(asked, HasSubstr("A person must decide.\n\nShip it?"));
-  EXPECT_THAT(asked, HasSubstr("A person answers this: `signalbox inbox answer d-1 approve`."));
+  EXPECT_THAT(asked, HasSubstr("A person must answer this: `signalbox inbox answer d-1 approve`."));
   EXPECT_THAT(asked, HasSubstr("do not answer for them"));
   EXPECT_THAT(render_awaiting({.decision = decision, .command = command, .shown = "Ship it?\n\n1) Let it pass"}),
-              StartsWith("Ship it?\n\n1) Let it pass\n\nA person answers"));
+              StartsWith("Ship it?\n\n1) Let it pass\n\nA person must answer"));
   EXPECT_THAT(
       render_awaiting({.decision = decision, .command = command, .is_signed = true}),
-      HasSubstr("A person signs this: `signalbox inbox answer d-1 approve` in a terminal, with their passphrase."));
+      HasSubstr("A person must sign this: `signalbox inbox answer d-1 approve` in a terminal, with their passphrase."));
   decision.set("url", "http://localhost/d-1");
   decision.set("relay", true);
   const std::string relayed = render_awaiting({.decision = decision, .command = command});
   EXPECT_THAT(relayed, HasSubstr("or at http://localhost/d-1"));
   EXPECT_THAT(relayed, HasSubstr("as `answer`"));
   EXPECT_THAT(render_awaiting({.why = "An evaluator judges.", .decision = nothing}),
-              HasSubstr("Nothing is needed from you."));
+              HasSubstr("You need to do nothing."));
   const ChildView judge{.id = "gate", .workflow_id = "wr.gate", .token = "ct_x"};
   EXPECT_THAT(render_awaiting({.why = "An evaluator judges.", .decision = nothing, .evaluator = &judge}),
               HasSubstr("continueToken: ct_x"));
 }
 
-TEST(Answer, ChildrenComeWithTheirTokensAndOutcomes) {
+TEST(Answer, ChildrenAreShownWithTokensAndOutcomes) {
   workflow::FakeResolver around;
   around.add_workflow("{id: helper, name: H, description: D, version: 1.0.0, steps: [{id: sub, title: S, prompt: P}]}");
   const Program program(workflow::compiled(std::string(kHead) +
@@ -394,27 +395,27 @@ TEST(Answer, ChildrenComeWithTheirTokensAndOutcomes) {
   EXPECT_THAT(text, HasSubstr("# Fan out\n"));
   EXPECT_THAT(text, HasSubstr("- a (helper): Look\n  continueToken: ct_a\n"));
   EXPECT_THAT(text, HasSubstr("- b (helper) [dead: silent]\n"));
-  EXPECT_THAT(text, HasSubstr("- c (helper) [waits for its turn]\n"));
-  EXPECT_THAT(text, HasSubstr("goes on when all have ended"));
+  EXPECT_THAT(text, HasSubstr("- c (helper) [queued]\n"));
+  EXPECT_THAT(text, HasSubstr("continues when all have ended"));
   EXPECT_THAT(render_children(program, node, children, 2), HasSubstr("when 2 of 3 have completed"));
 }
 
-TEST(Answer, TheEndAndAnOldNodeAreTold) {
+TEST(Answer, TheEndAndAnOldNodeAreReported) {
   const RenderedSteps rendered("steps: [{id: one, title: T, prompt: P}]");
   EXPECT_EQ(render_complete(rendered.program(), {"a limit was reached"}),
-            "Note: a limit was reached\n\nTold is complete. Nothing is left to deliver.\n");
+            "Note: a limit was reached\n\nTold is complete. There is nothing left to deliver.\n");
   Summary summary;
   summary.tip = 7;
   summary.step_id = "build";
   summary.step_title = "Build it";
-  EXPECT_THAT(already_delivered_notice(summary), HasSubstr("stands at \"Build it\" (step build, node 7)"));
+  EXPECT_THAT(already_delivered_notice(summary), HasSubstr("is now at \"Build it\" (step build, node 7)"));
   EXPECT_THAT(already_delivered_notice(summary), HasSubstr("new branch"));
   summary.status = SessionStatus::kComplete;
   summary.step_id.clear();
   EXPECT_THAT(already_delivered_notice(summary), HasSubstr("the session is complete"));
 }
 
-TEST(Answer, ComesBackFromItsJson) {
+TEST(Answer, RoundTripsThroughJson) {
   const SessionResponse answer{"text\nof it", Value::object({{"kind", "ok"}, {"isComplete", false}})};
   const SessionResponse again = SessionResponse::from(answer.to_value());
   EXPECT_EQ(again.text, answer.text);

@@ -1,10 +1,10 @@
-// How many words of our own stand around those of the bundled workflows.
+// Limits how much text Signalbox adds around that of the bundled workflows.
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
-#include "base/fakes.hpp"
 #include "base/limits.hpp"
+#include "base/testing/fakes.hpp"
 #include "engine/answer/answer.hpp"
 #include "workflow/catalog/catalog.hpp"
 #include "workflow/compile/prompt_text.hpp"
@@ -19,7 +19,7 @@ void take_out(std::string& text, std::string part) {
   if (const std::size_t at = text.find(part); at != std::string::npos) text.erase(at, part.size());
 }
 
-// What is left of a step's text when all that its author wrote, and the list of checks, is taken out.
+// What remains of a step's text without what its author wrote and without the list of checks.
 std::string own_words(const Program& program, const workflow::Step& step, const Node& node,
                       RenderReason render_reason) {
   const Value context = context_at(program, node.position, Value::object());
@@ -40,7 +40,7 @@ std::string own_words(const Program& program, const workflow::Step& step, const 
   return text;
 }
 
-TEST(Answer, OurOwnWordsAroundAStepAreFew) {
+TEST(Answer, OwnTextAroundAStepIsShort) {
   FakeFiles files;
   const auto catalog = workflow::Catalog::open(files, Environment(), {"/user/c", "/user/d", "/user/s"}, std::string());
   ASSERT_TRUE(catalog) << catalog.error().to_string();

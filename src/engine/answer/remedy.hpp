@@ -1,6 +1,6 @@
-// What somebody can do next, in the words of where they are: a shell has commands, an agent has tools.
+// What the caller can do next, for the surface they use: a shell has commands, an agent has tools.
 //
-// Errors are made where the fault is found, and there it is known from which surface the call came. Pure.
+// Errors are created where the fault is found; the surface of the call is known there. Pure.
 #pragma once
 
 #include <string_view>
@@ -10,12 +10,12 @@ namespace sb::engine {
 enum class Surface { kCommands, kTools };
 
 enum class RemedyKind {
-  kFindSession,  // that a token no longer leads to
-  kGiveContext,  // a key the workflow needs from the beginning
-  kRewind        // to an earlier step, or to a new session
+  kFindSession,  // the token no longer leads to it
+  kGiveContext,  // a key the workflow needs at the start
+  kRewind        // go back to an earlier step, or start a new session
 };
 
-// A whole sentence without its full stop.
+// A full sentence without its period.
 std::string_view remedy_for(RemedyKind step, Surface surface);
 
 }  // namespace sb::engine

@@ -11,7 +11,7 @@ namespace {
 using testing::HasSubstr;
 using testing::Not;
 
-TEST(Remedy, EachSurfaceHasWordsOfItsOwn) {
+TEST(Remedy, EachSurfaceHasItsOwnText) {
   for (const RemedyKind step : {RemedyKind::kFindSession, RemedyKind::kGiveContext, RemedyKind::kRewind}) {
     EXPECT_NE(remedy_for(step, Surface::kCommands), remedy_for(step, Surface::kTools));
     EXPECT_THAT(std::string(remedy_for(step, Surface::kTools)),

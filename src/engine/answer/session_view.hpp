@@ -1,4 +1,4 @@
-// Sessions as programs are shown them: by the commands, and as resources. Pure.
+// Sessions as JSON, for commands and resources. Pure.
 #pragma once
 
 #include "base/document/value.hpp"
@@ -8,7 +8,7 @@ namespace sb::engine {
 
 // {sessionId, workflowId, workflowName, title, goal, status, stepId, stepTitle, …}
 Value session_value(const Summary& summary);
-// The same with {why, tier}, and without the goal, which its title begins.
+// The same plus {why, tier}, without the goal, which the title starts with.
 Value candidate_value(const ResumeCandidate& candidate);
 
 }  // namespace sb::engine

@@ -1,11 +1,11 @@
-// Whoever sends what a step shows must get through: every example against the check it is shown for.
+// An agent that sends the shown example must pass: every example against the check it is shown for.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cstdlib>
 
-#include "base/fakes.hpp"
+#include "base/testing/fakes.hpp"
 #include "engine/advance/advance.hpp"
 #include "engine/answer/answer.hpp"
 #include "engine/testing/testing.hpp"
@@ -17,7 +17,7 @@ namespace {
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-// The JSON behind each `Example: ` of a text.
+// The JSON after each `Example: ` in a text.
 std::vector<Value> examples_in(const std::string& text) {
   constexpr std::string_view kLead = "\n  Example: ";
   std::vector<Value> found;
@@ -38,7 +38,7 @@ bool is_of_examples(const Blocker& blocker) {
          blocker.code == BlockerCode::kAssessmentFollowup || blocker.code == BlockerCode::kInvalidContext;
 }
 
-// What is wrong with the examples a step shows in this context: with its text, and with its refusals.
+// What is wrong with the examples a step shows in this context, in its text and in its refusals.
 std::vector<std::string> faults_of(const Program& program, const std::string& step, const Value& context) {
   Node node;
   node.position.step = step;
@@ -104,7 +104,7 @@ constexpr const char* kNarrowed = R"([{id: one, title: T, prompt: P, outputContr
     {schema: {properties: {confidence: {const: low}, findings: {minItems: 3}}}, message: Three findings.},
     {when: {var: other, equals: true}, schema: {properties: {verdict: {const: clean}}}, message: Not said here.}]}}])";
 
-TEST(ShownExamples, FitWhatTheStepNarrows) {
+TEST(ShownExamples, FitTheNarrowedContract) {
   const auto program = program_of(kNarrowed);
   const std::string lines = requirement_text(*program, {"one", {}}, Value::object());
   const auto shown = examples_in(lines);

@@ -1,4 +1,4 @@
-// A step as an agent reads it. Everything its author declared is in here somewhere; our own words are few.
+// A step as an agent reads it. Includes everything its author declared; our own text around it is short.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,7 +14,7 @@ using workflow::Definition;
 using workflow::FunctionDefinition;
 using workflow::Step;
 
-// An item of a loop is shown whole unless it is this long; the step's own words say what of it matters.
+// Loop items longer than this are cut; the step's prompt says which part matters.
 constexpr std::size_t kItemChars = 1'000;
 
 void add_paragraph(std::string& text, std::string_view paragraph) {
@@ -60,12 +60,13 @@ void add_notices(std::string& text, const StepView& view) {
 
 void add_opening(std::string& text, const StepView& view) {
   const Definition& definition = view.program.definition();
-  const bool is_taken_up = view.render_reason == RenderReason::kRehydrate;
-  if (is_taken_up && !view.goal.empty()) add_paragraph(text, "Goal: " + view.goal);
-  add_list(text, "Must hold first:", definition.preconditions);
+  const bool is_resumed = view.render_reason == RenderReason::kRehydrate;
+  if (is_resumed && !view.goal.empty()) add_paragraph(text, "Goal: " + view.goal);
+  add_list(text, "Preconditions:", definition.preconditions);
   add_list(text, "Throughout:", definition.meta_guidance);
-  if (!is_taken_up || view.node.depth == 0) {
-    add_list(text, "Answer these from what you have; raise the rest with `ask`:", definition.clarification_prompts);
+  if (!is_resumed || view.node.depth == 0) {
+    add_list(text,
+             "Answer these from what you know; ask a person the rest with `ask`:", definition.clarification_prompts);
   }
   add_list(text, "References:", reference_lines(view));
   add_paragraph(text, view.recall);
@@ -76,14 +77,14 @@ std::string item_text(const Value& item) {
   std::size_t end = 0;
   for (std::size_t chars = 0; end < whole.size(); ++chars) {
     if (chars == kItemChars) {
-      return fmt::format("{}… ({} bytes in all)", std::string_view(whole).substr(0, end), whole.size());
+      return fmt::format("{}… ({} bytes in total)", std::string_view(whole).substr(0, end), whole.size());
     }
     next_code_point(whole, end);
   }
   return whole;
 }
 
-// `Fix each issue: iteration 2 of 5`, and the item where there is one.
+// `Fix each issue: iteration 2 of 5`, and the item if there is one.
 std::string loop_banner(const StepView& view, const LoopFrame& frame) {
   const StepNo number = view.program.find(frame.loop);
   if (number == kNoStep || view.program.at(number).step->loop() == nullptr) return {};
@@ -116,7 +117,7 @@ const FunctionDefinition* find_function(const std::vector<FunctionDefinition>& f
   return found == functions.end() ? nullptr : &*found;
 }
 
-// The nearest definition: of the step, of the loops around it from the inside out, of the workflow.
+// The nearest definition: that of the step, of the loops around it from the inside out, or of the workflow.
 const FunctionDefinition* function_for(const StepView& view, const Step& step, std::string_view name) {
   if (const FunctionDefinition* own = find_function(step.functions, name)) return own;
   const auto& loops = view.node.position.loops;
@@ -162,7 +163,7 @@ std::string interlock_text(const workflow::Interlock& interlock) {
     text = fmt::format("change only {}", fmt::join(interlock.writes, ", "));
   }
   if (interlock.commands_read_only) {
-    text += fmt::format("{}run only commands that change nothing", text.empty() ? "" : "; ");
+    text += fmt::format("{}run only read-only commands", text.empty() ? "" : "; ");
   }
   return text.empty() ? text : fmt::format("Enforced while this step is open: {}.", text);
 }
@@ -227,7 +228,7 @@ std::string render_step(const StepView& view) {
 
   if (view.render_reason != RenderReason::kAdvance) add_opening(text, view);
   add_own_words(text, view, step);
-  if (step.ask_for_files) add_paragraph(text, "If you need files you do not have, ask for them by name first.");
+  if (step.ask_for_files) add_paragraph(text, "If you need files that you do not have, first ask for them by name.");
   const std::string checks = requirement_text(view.program, view.node.position, view.context);
   if (!checks.empty()) add_paragraph(text, "Checked on delivery:\n" + checks);
   add_paragraph(text, interlock_text(step.interlock));

@@ -13,7 +13,7 @@
 namespace sb::engine {
 namespace {
 
-// The project's folder, which is what gets trusted, from that of its workflows.
+// The project's folder, which is what gets trusted, from the folder of its workflows.
 std::string project_of(const workflow::Origin& origin) {
   std::string folder = origin.folder.empty() ? parent_path(origin.file) : origin.folder;
   for (const std::string_view tail : {"/.signalbox/workflows", "/.workrail/workflows", "/workflows"}) {
@@ -50,7 +50,7 @@ bool has_command(const std::string& name, const std::string& bytes, const std::s
   return document && holds_command(document->root, command);
 }
 
-// The record is JSON, and a program may print anything.
+// The record is JSON, but a program may print anything.
 std::string as_text(std::string bytes) {
   if (is_utf8(bytes)) return bytes;
   std::string text;
@@ -78,17 +78,17 @@ std::string SandboxedCommandRunner::refusal(const std::string& command, const wo
   const std::string trust = fmt::format("signalbox trust {}", shell_word(project_of(origin)));
   const auto real = seams_.files.canonical(origin.file);
   const auto bytes = real ? seams_.files.read(*real, limits::kWorkflowBytes) : std::unexpected(real.error());
-  // A file that was edited since still vouches for a command that stands in it word for word.
+  // An edited file still counts if it contains exactly this command.
   if (!bytes || (sha256_hex(*bytes) != origin.digest && !has_command(origin.file, *bytes, command))) {
     return fmt::format(
-        "{} is not any more as it was when the session began and does not hold this command, so nobody vouches for it. "
-        "Put the file back, or start a new session and let a person run: {}",
+        "{} has changed since the session started and no longer contains this command, so it is not trusted. Restore "
+        "the file, or start a new session and have a person run: {}",
         origin.file, trust);
   }
   const auto trusted = inbox::TrustedFolders(seams_.files, homes_, operators_).trusted_home_of(*real);
-  if (!trusted) return fmt::format("cannot tell whether {} is trusted: {}", origin.file, trusted.error().to_string());
+  if (!trusted) return fmt::format("cannot check whether {} is trusted: {}", origin.file, trusted.error().to_string());
   if (*trusted) return {};
-  return fmt::format("the project's files are not trusted. A person who has read them runs: {}", trust);
+  return fmt::format("the project's files are not trusted. A person must review them and run: {}", trust);
 }
 
 const Sandbox& SandboxedCommandRunner::sandbox() {
@@ -99,11 +99,12 @@ const Sandbox& SandboxedCommandRunner::sandbox() {
 }
 
 CommandRun SandboxedCommandRunner::run(const std::string& command, const std::string& workspace,
-                                       std::span<const workflow::Origin> origins) {
+                                       std::span<const workflow::Origin> origins,
+                                       const std::function<bool()>& should_continue) {
   CommandRun run;
   run.command = command;
   if (command.find('\0') != std::string::npos) {
-    run.not_run_reason = "the command holds a NUL character";
+    run.not_run_reason = "the command contains a NUL character";
     return run;
   }
   for (const workflow::Origin& origin : origins) {
@@ -122,7 +123,7 @@ CommandRun SandboxedCommandRunner::run(const std::string& command, const std::st
                 .merge_stderr = true,
                 .keep_tail = true,
                 .kill_descendants = true,
-                .should_continue = should_continue_};
+                .should_continue = should_continue};
   if (sandbox().works()) {
     words.argv = sandbox_arguments(sandbox(), seams_.files, *folder,
                                    hidden_paths(seams_.files, seams_.environment, homes_, secret_files_));

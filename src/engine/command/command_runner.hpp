@@ -1,9 +1,9 @@
-// Runs a step's verification command, when the user trusts where it came from.
+// Runs a step's verification command if the user trusts its source.
 //
-// `/bin/sh -c COMMAND` in the workspace, under bubblewrap where that works: the file system read-only except the
-// workspace and a private /tmp; our homes, the user's keys, credentials and settings, and the sockets of services
-// hidden; no network; no variables but PATH, HOME, LANG and TERM. Where bubblewrap does not work the command runs
-// without, and the record says so. Time and output are bounded; whatever the command started ends with it.
+// `/bin/sh -c COMMAND` in the workspace, under bubblewrap if that works: the file system is read-only except for the
+// workspace and a private /tmp; our homes, the user's keys, credentials and settings, and service sockets are hidden;
+// no network; no variables but PATH, HOME, LANG and TERM. If bubblewrap does not work, the command runs without it, and
+// the record says so. Time and output are limited; every process the command started ends with it.
 #pragma once
 
 #include <functional>
@@ -23,10 +23,11 @@ namespace sb::engine {
 class CommandRunner {
  public:
   virtual ~CommandRunner() = default;
-  // Never fails: a command that may not run says so in `not_run_reason`.
-  // `origins`: every file the session's workflow was made from that somebody must vouch for.
+  // Never fails: if a command may not run, `not_run_reason` says why.
+  // `origins`: every file that the session's workflow was made from and that must be trusted.
+  // `should_continue` is called about once a second while the command runs; false ends it. May be empty.
   virtual CommandRun run(const std::string& command, const std::string& workspace,
-                         std::span<const workflow::Origin> origins) = 0;
+                         std::span<const workflow::Origin> origins, const std::function<bool()>& should_continue) = 0;
 };
 
 struct CommandLimits {
@@ -34,24 +35,22 @@ struct CommandLimits {
   std::size_t output_bytes = limits::kCommandOutputBytes;
 };
 
-// Commands of bundled, user, named and managed workflows run; those of a project only while its folder is trusted
+// Commands of bundled, user, named and managed workflows run; those of a project run only while its folder is trusted
 // (inbox/operators/trust.hpp) and the workflow's file is still the one the session pinned.
 //
-// Whether bubblewrap works is tried once, at the first command. run() from any thread.
+// Whether bubblewrap works is tested once, at the first command. run() may be called from any thread.
 class SandboxedCommandRunner final : public CommandRunner {
  public:
   SandboxedCommandRunner(const Seams& seams, const HomeDirectories& homes, const inbox::Operators& operators,
                          CommandLimits limits = {})
       : seams_(seams), homes_(homes), operators_(operators), limits_(limits) {}
-  CommandRun run(const std::string& command, const std::string& workspace,
-                 std::span<const workflow::Origin> origins) override;
-  // QuestionContext about once a second while a command runs; false ends it.
-  void watch(std::function<bool()> should_continue) { should_continue_ = std::move(should_continue); }
-  // From commands to come, besides what is always hidden.
+  CommandRun run(const std::string& command, const std::string& workspace, std::span<const workflow::Origin> origins,
+                 const std::function<bool()>& should_continue) override;
+  // Hidden from later commands, in addition to what is always hidden.
   void hide(std::vector<std::string> secret_files) { secret_files_ = std::move(secret_files); }
 
  private:
-  // Empty when it may run.
+  // Empty if it may run.
   std::string refusal(const std::string& command, const workflow::Origin& origin) const;
   const Sandbox& sandbox();
 
@@ -60,7 +59,6 @@ class SandboxedCommandRunner final : public CommandRunner {
   const inbox::Operators& operators_;
   CommandLimits limits_;
   std::optional<Sandbox> sandbox_;
-  std::function<bool()> should_continue_;
   std::vector<std::string> secret_files_;
 };
 

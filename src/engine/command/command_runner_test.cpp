@@ -1,4 +1,4 @@
-// Real commands in the real sandbox, and what happens where there is none.
+// Real commands in the real sandbox, and without one.
 #include "engine/command/command_runner.hpp"
 
 #include <dirent.h>
@@ -13,7 +13,7 @@
 #include <thread>
 
 #include "base/crypto.hpp"
-#include "base/fakes.hpp"
+#include "base/testing/fakes.hpp"
 #include "base/text/unicode.hpp"
 #include "inbox/operators/trust.hpp"
 
@@ -30,7 +30,7 @@ std::string read_all(const std::string& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-// Whether a process runs that has this word among its arguments.
+// Whether a process is running with this word among its arguments.
 bool is_process_running(const std::string& word) {
   for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
     const std::string name = entry.path().filename();
@@ -40,7 +40,7 @@ bool is_process_running(const std::string& word) {
   return false;
 }
 
-// Killing is quick, but not done when kill() returns.
+// Killing is quick, but not finished when kill() returns.
 bool ends_soon(const std::string& word) {
   for (int i = 0; i < 500; ++i) {
     if (!is_process_running(word)) return true;
@@ -49,11 +49,11 @@ bool ends_soon(const std::string& word) {
   return false;
 }
 
-// A folder with a home and a workspace in it. `with_sandbox` false: no bwrap in PATH.
+// A folder that contains a home and a workspace. `with_sandbox` false: no bwrap in PATH.
 class Place {
  public:
   explicit Place(bool with_sandbox = true, CommandLimits limits = {.time_ms = 20'000, .output_bytes = 4'000}) {
-    std::string pattern = "/var/tmp/sb-command-XXXXXX";  // a /tmp of its own is what a command gets
+    std::string pattern = "/var/tmp/sb-command-XXXXXX";  // not in /tmp: commands get a private one
     directory = std::filesystem::canonical(::mkdtemp(pattern.data()));
     workspace = directory + "/work";
     homes = {directory + "/home/.sb", directory + "/home/.sb", directory + "/home/.sb"};
@@ -79,14 +79,14 @@ class Place {
   }
   ~Place() { std::filesystem::remove_all(directory); }
 
-  CommandRun run(const std::string& command) { return commands->run(command, workspace, {}); }
+  CommandRun run(const std::string& command) { return commands->run(command, workspace, {}, {}); }
   void write(const std::string& name, std::string_view text) {
     std::filesystem::create_directories(std::filesystem::path(directory + "/" + name).parent_path());
     std::ofstream(directory + "/" + name) << text;
   }
 
   std::string directory, workspace;
-  std::string marker;  // a number of seconds nobody else sleeps
+  std::string marker;  // a unique number of seconds to sleep
   HomeDirectories homes;
   Environment environment;
   SystemFiles files;
@@ -104,7 +104,7 @@ bool sandbox_works() {
   return find_sandbox(place.seams).works();
 }
 
-TEST(CommandRunner, SaysWhatTheCommandPrintedAndHowItEnded) {
+TEST(CommandRunner, ReportsOutputAndExitCode) {
   Place place;
   const CommandRun run = place.run("echo out; echo err >&2; pwd; exit 3");
   EXPECT_EQ(run.not_run_reason, "");
@@ -116,7 +116,7 @@ TEST(CommandRunner, SaysWhatTheCommandPrintedAndHowItEnded) {
   EXPECT_GE(run.duration_ms, 0);
 }
 
-TEST(CommandRunner, TheWorkspaceIsWritableAndNothingElse) {
+TEST(CommandRunner, OnlyTheWorkspaceIsWritable) {
   if (!sandbox_works()) GTEST_SKIP() << "bubblewrap does not work here";
   Place place;
   EXPECT_EQ(place.run("echo x > made && mkdir -p a/b && rm -r a").exit, 0);
@@ -130,7 +130,7 @@ TEST(CommandRunner, TheWorkspaceIsWritableAndNothingElse) {
   EXPECT_FALSE(std::filesystem::exists("/tmp/sb-private"));
 }
 
-TEST(CommandRunner, DotGitIsSealed) {
+TEST(CommandRunner, DotGitIsReadOnly) {
   if (!sandbox_works()) GTEST_SKIP() << "bubblewrap does not work here";
   Place place;
   std::filesystem::create_directories(place.workspace + "/.git");
@@ -161,7 +161,7 @@ TEST(CommandRunner, AHomeInsideTheWorkspaceIsHiddenAndAWorkspaceInsideASecretFol
   EXPECT_EQ(place.run("cat file; ls ..").output, "thereproject\n");
 }
 
-TEST(CommandRunner, AWorkspaceInTmpIsThereAndItsNeighboursAreNot) {
+TEST(CommandRunner, AWorkspaceInTmpIsVisibleAndItsNeighboursAreNot) {
   if (!sandbox_works()) GTEST_SKIP() << "bubblewrap does not work here";
   Place place;
   std::string pattern = "/tmp/sb-work-XXXXXX";
@@ -171,12 +171,12 @@ TEST(CommandRunner, AWorkspaceInTmpIsThereAndItsNeighboursAreNot) {
   std::filesystem::remove_all(place.workspace);
 }
 
-TEST(CommandRunner, ThereIsNoNetworkAndNoVariableTooMany) {
+TEST(CommandRunner, ThereIsNoNetworkAndNoExtraVariable) {
   Place place;
   const std::string variables = place.run("env | cut -d= -f1 | sort").output;
   if (sandbox_works()) {
     EXPECT_EQ(variables, "HOME\nLANG\nPATH\nPWD\n");
-    EXPECT_THAT(place.run("cat /proc/net/dev | grep -c :").output, "1\n");  // the loopback alone
+    EXPECT_THAT(place.run("cat /proc/net/dev | grep -c :").output, "1\n");  // only loopback
   }
   EXPECT_THAT(variables, Not(HasSubstr("SECRET")));
 }
@@ -201,7 +201,7 @@ TEST_P(EveryWay, OneThatIgnoresSignalsIsEnded) {
   EXPECT_TRUE(ends_soon(hasty_.marker));
 }
 
-TEST_P(EveryWay, OneThatFloodsKeepsItsBeginningAndItsEnd) {
+TEST_P(EveryWay, OneThatFloodsKeepsTheStartAndEndOfItsOutput) {
   const CommandRun run = place_.run("echo first; yes | head -c 30000000; echo last");
   EXPECT_EQ(run.exit, 0);
   EXPECT_TRUE(run.output_truncated);
@@ -218,8 +218,8 @@ TEST_P(EveryWay, OneThatFloodsForeverIsEnded) {
   EXPECT_TRUE(ends_soon(hasty_.marker));
 }
 
-// The shell is gone at once; what it left behind holds the pipe and would have us wait for hours.
-TEST_P(EveryWay, OneThatLeavesAProcessBehindDoesNotHoldUsUp) {
+// The shell exits immediately; the process it left behind keeps the pipe open, so waiting for it would take hours.
+TEST_P(EveryWay, OneThatLeavesAProcessBehindDoesNotDelayUs) {
   const CommandRun run = place_.run("sleep " + place_.marker + " & echo done");
   EXPECT_FALSE(run.timed_out);
   EXPECT_EQ(run.exit, 0);
@@ -253,18 +253,18 @@ TEST_P(EveryWay, OneThatKillsItselfIsAFailure) {
   EXPECT_NE(place_.run("kill -15 0; sleep 1").exit, 0);
 }
 
-TEST_P(EveryWay, OneThatReadsItsInputFindsNone) {
+TEST_P(EveryWay, OneThatReadsItsInputGetsEndOfFile) {
   const CommandRun run = place_.run("cat; echo end");
   EXPECT_EQ(run.output, "end\n");
 }
 
-TEST_P(EveryWay, BytesThatAreNoTextDoNotReachTheRecord) {
+TEST_P(EveryWay, BytesThatAreNotTextDoNotReachTheRecord) {
   const CommandRun run = place_.run("printf 'a\\377b\\303\\050 \\303\\251\\n'");
   EXPECT_TRUE(is_utf8(run.output));
   EXPECT_EQ(run.output, "a?b?( é\n");
 }
 
-TEST_P(EveryWay, WhereItRanIsInTheRecord) {
+TEST_P(EveryWay, TheSandboxUsedIsRecorded) {
   const std::string sandbox = place_.run("true").sandbox;
   if (!GetParam()) {
     EXPECT_EQ(sandbox, "none: bubblewrap is not installed");
@@ -276,7 +276,7 @@ TEST_P(EveryWay, WhereItRanIsInTheRecord) {
 INSTANTIATE_TEST_SUITE_P(Commands, EveryWay, testing::Bool(),
                          [](const auto& each) { return each.param ? "Sandboxed" : "Without"; });
 
-TEST(CommandRunner, ABwrapInTheWorkspaceIsNotOurs) {
+TEST(CommandRunner, ABwrapInTheWorkspaceIsNotUsed) {
   Place place;
   place.write("work/bwrap", "#!/bin/sh\necho fooled\n");
   ASSERT_EQ(::chmod((place.workspace + "/bwrap").c_str(), 0755), 0);
@@ -284,7 +284,7 @@ TEST(CommandRunner, ABwrapInTheWorkspaceIsNotOurs) {
   EXPECT_EQ(place.run("echo x").output, "x\n");
 }
 
-TEST(CommandRunner, ASandboxThatDoesNotWorkIsToldWithItsReason) {
+TEST(CommandRunner, ABrokenSandboxIsReportedWithItsReason) {
   Place place;
   FakeProcess process([](const Command& command) -> Result<ProcessResult> {
     ProcessResult exit;
@@ -298,16 +298,17 @@ TEST(CommandRunner, ASandboxThatDoesNotWorkIsToldWithItsReason) {
   ASSERT_TRUE(files.make_directories("/work"));
   const Seams seams{files, place.clock, place.random, process, place.environment, place.streams};
   SandboxedCommandRunner commands(seams, place.homes, place.operators);
-  EXPECT_EQ(commands.run("true", "/work", {}).sandbox, "none: bwrap: No permissions to create new namespace");
+  EXPECT_EQ(commands.run("true", "/work", {}, {}).sandbox, "none: bwrap: No permissions to create new namespace");
 }
 
-TEST(CommandRunner, AMissingWorkspaceIsSaid) {
+TEST(CommandRunner, AMissingWorkspaceIsReported) {
   Place place;
-  EXPECT_THAT(place.commands->run("true", place.directory + "/gone", {}).not_run_reason, HasSubstr("is not a folder"));
-  EXPECT_THAT(place.commands->run(std::string("a\0b", 3), place.workspace, {}).not_run_reason, HasSubstr("NUL"));
+  EXPECT_THAT(place.commands->run("true", place.directory + "/gone", {}, {}).not_run_reason,
+              HasSubstr("is not a folder"));
+  EXPECT_THAT(place.commands->run(std::string("a\0b", 3), place.workspace, {}, {}).not_run_reason, HasSubstr("NUL"));
 }
 
-// A project with a workflow file in it, as the catalog tells where it came from.
+// A project with a workflow file, with its origin as the catalog reports it.
 class Project : public testing::Test {
  protected:
   Project() {
@@ -321,7 +322,7 @@ class Project : public testing::Test {
     inbox::TrustedFolders folders(place_.files, place_.homes, place_.operators);
     ASSERT_TRUE(folders.trust(place_.workspace, policy->hash, 1, std::nullopt));
   }
-  CommandRun run() { return place_.commands->run("echo ran > ran; echo ran", place_.workspace, {&origin_, 1}); }
+  CommandRun run() { return place_.commands->run("echo ran > ran; echo ran", place_.workspace, {&origin_, 1}, {}); }
 
   static constexpr const char* kText = "id: a\n";
   Place place_;
@@ -345,17 +346,17 @@ TEST_F(Project, ItsCommandsRunWhileItIsTrusted) {
   EXPECT_EQ(run().not_run_reason, "");
 }
 
-// Trusting what the file says now is not trusting what the session pinned before.
-TEST_F(Project, AFileThatChangedSinceTheSessionBeganIsNotRun) {
+// Trusting the file's current content does not mean trusting what the session pinned before.
+TEST_F(Project, AFileChangedSinceTheSessionStartedIsNotRun) {
   place_.write("work/.signalbox/workflows/a.yaml", "id: b\n");
   trust();
-  EXPECT_THAT(run().not_run_reason, HasSubstr("not any more as it was"));
+  EXPECT_THAT(run().not_run_reason, HasSubstr("has changed since the session started"));
   std::filesystem::remove(origin_.file);
-  EXPECT_THAT(run().not_run_reason, HasSubstr("not any more as it was"));
+  EXPECT_THAT(run().not_run_reason, HasSubstr("has changed since the session started"));
   EXPECT_FALSE(std::filesystem::exists(place_.workspace + "/ran"));
 }
 
-TEST_F(Project, AnEditedFileStillVouchesForACommandThatStandsInIt) {
+TEST_F(Project, AnEditedFileStillCoversACommandItContains) {
   place_.write("work/.signalbox/workflows/a.yaml",
                "id: b\nsteps: [{verification: {command: echo ran > ran; echo ran}}]\n");
   EXPECT_THAT(run().not_run_reason, HasSubstr("not trusted"));
@@ -375,14 +376,14 @@ TEST_F(Project, AnyFolderOfWorkflowsIsCoveredByTheProjectsTrust) {
   }
 }
 
-TEST_F(Project, OtherOriginsNeedNoTrust) {
+TEST_F(Project, OtherSourcesNeedNoTrust) {
   for (const SourceKind kind : {SourceKind::kBundled, SourceKind::kUser, SourceKind::kManaged, SourceKind::kNamed}) {
     origin_.kind = kind;
     EXPECT_EQ(run().not_run_reason, "");
   }
 }
 
-TEST_F(Project, AFolderWithBlanksIsQuoted) {
+TEST_F(Project, AFolderWithSpacesIsQuoted) {
   place_.write("it's mine/.workrail/workflows/a.json", kText);
   const std::string folder = place_.directory + "/it's mine";
   origin_.folder = folder + "/.workrail/workflows";

@@ -12,7 +12,8 @@ namespace {
 
 constexpr std::int64_t kTrialMs = 10'000;
 
-// Below the user's home. A whole home is not hidden: compilers, package caches and version managers live there.
+// Relative to the user's home. The home itself is not hidden: compilers, package caches and version managers live
+// there.
 constexpr std::array<std::string_view, 46> kPrivate = {
     ".ssh",
     ".gnupg",
@@ -72,7 +73,7 @@ std::vector<std::string> split_path_list(std::string_view list) {
   return parts;
 }
 
-// Only from absolute folders: a program of that name in the workspace is not the one that is meant.
+// Only from absolute folders: a program of that name in the workspace must not be used.
 std::string find_program(const Seams& seams, std::string_view name) {
   for (const std::string& folder : split_path_list(seams.environment.get("PATH").value_or("/usr/bin:/bin"))) {
     const std::string path = join_path(folder, name);
@@ -98,7 +99,7 @@ std::vector<std::string> fixed_words(const Sandbox& sandbox) {
   } else {
     words.insert(words.end(), {"--ro-bind", "/proc", "/proc"});
   }
-  // Sockets of services live in /run; a read-only mount does not keep anybody from talking to them.
+  // Service sockets live in /run; a read-only mount does not prevent connecting to them.
   words.insert(words.end(), {"--size", "1073741824", "--tmpfs", "/tmp", "--size", "1048576", "--tmpfs", "/run"});
   words.insert(words.end(), {"--ro-bind-try", "/run/current-system", "/run/current-system"});
   return words;
@@ -125,7 +126,7 @@ Sandbox find_sandbox(const Seams& seams) {
                                          .max_output_bytes = 4096});
     if (exit && exit->code == 0 && !exit->timed_out) return sandbox;
     sandbox.missing = !exit             ? exit.error().message
-                      : exit->timed_out ? "bubblewrap does not answer"
+                      : exit->timed_out ? "bubblewrap timed out"
                                         : first_line(exit->errors);
   }
   sandbox.program.clear();
@@ -169,8 +170,8 @@ std::vector<std::string> sandbox_arguments(const Sandbox& sandbox, const Files& 
   for (const std::string& path : place.readable) mounts.push_back({path, Mount::kReadOnly});
   for (const std::string& path : place.sealed) mounts.push_back({path, Mount::kReadOnly});
   for (const std::string& path : place.hidden) mounts.push_back({path, Mount::kHidden});
-  // A later mount covers an earlier one, so whichever lies deeper comes later: a workspace below a hidden folder can be
-  // used, a hidden folder in the workspace cannot.
+  // A later mount covers an earlier one, so deeper paths come later: a workspace below a hidden folder is usable, a
+  // hidden folder in the workspace is not.
   std::ranges::stable_sort(mounts, [](const Mount& a, const Mount& b) {
     const auto depth = [](const Mount& mount) { return std::ranges::count(mount.path, '/'); };
     return depth(a) != depth(b) ? depth(a) < depth(b) : a.kind < b.kind;
@@ -200,7 +201,7 @@ std::vector<std::string> sandbox_arguments(const Sandbox& sandbox, const Files& 
 
 std::vector<std::string> sandbox_arguments(const Sandbox& sandbox, const Files& files, const std::string& workspace,
                                            const std::vector<std::string>& hidden) {
-  // Whoever could replace `.git` would choose what git runs for the user, outside.
+  // A command that could replace `.git` could choose what git runs for the user, outside the sandbox.
   return sandbox_arguments(sandbox, files,
                            {.workspace = workspace, .sealed = {join_path(workspace, ".git")}, .hidden = hidden});
 }

@@ -1,6 +1,6 @@
-// The words before a command that put it into bubblewrap.
+// The arguments in front of a command that run it in bubblewrap.
 //
-// Pure but for looking at which paths exist. What is not there need not be hidden.
+// Pure except for checking which paths exist. Missing paths need no hiding.
 #pragma once
 
 #include <string>
@@ -12,36 +12,36 @@
 namespace sb::engine {
 
 struct Sandbox {
-  std::string program;       // bwrap, absolute; empty: there is none that works
+  std::string program;       // bwrap, absolute; empty: no working one
   std::string missing;       // why not
-  bool has_own_proc = true;  // some containers do not let us mount one
+  bool has_own_proc = true;  // some containers do not allow mounting one
   bool works() const { return !program.empty(); }
   std::string name() const;  // for the record: `bubblewrap`, `none: reason`
 };
 
-// Looks for bubblewrap in PATH and tries it out.
+// Looks for bubblewrap in PATH and tests it.
 Sandbox find_sandbox(const Seams& seams);
 
-// PATH, HOME, LANG and TERM of ours, and nothing else.
+// Our PATH, HOME, LANG and TERM, nothing else.
 std::map<std::string, std::string> clean_environment(const Environment& environment);
 
-// What a command may not see: our own homes, keys, credentials, settings and histories, sockets of services. Only
-// paths that exist, absolute, without links. `further`: files that the settings name as secrets.
+// What a command may not see: our own homes, keys, credentials, settings and histories, service sockets. Only existing
+// paths, absolute, without links. `further`: files that the settings name as secrets.
 std::vector<std::string> hidden_paths(const Files& files, const Environment& environment, const HomeDirectories& homes,
                                       const std::vector<std::string>& further = {});
 
-// What a command finds in it besides the system, read-only. All paths absolute, without links.
+// What a command can access besides the read-only system. All paths absolute, without links.
 struct SandboxSpec {
   std::string workspace;
   std::string directory = {};  // where it starts; empty: the workspace
   bool is_writable = true;     // the workspace
   bool has_network = false;
-  std::vector<std::string> writable = {};  // besides the workspace, wherever they lie
-  std::vector<std::string> readable = {};  // shown although they lie where nothing is: in /tmp, below what is hidden
-  std::vector<std::string> sealed = {};    // of the workspace, only to be read
+  std::vector<std::string> writable = {};  // besides the workspace, anywhere
+  std::vector<std::string> readable = {};  // shown even inside /tmp or a hidden folder
+  std::vector<std::string> sealed = {};    // read-only parts of the workspace
   std::vector<std::string> hidden = {};
 };
-// Everything up to the `--` before the command. Whichever place lies deeper decides; of two that are the same, hiding.
+// Everything up to the `--` before the command. The deeper path wins; for equal paths hiding wins.
 std::vector<std::string> sandbox_arguments(const Sandbox& sandbox, const Files& files, const SandboxSpec& place);
 std::vector<std::string> sandbox_arguments(const Sandbox& sandbox, const Files& files, const std::string& workspace,
                                            const std::vector<std::string>& hidden);

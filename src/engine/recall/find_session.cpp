@@ -13,7 +13,7 @@ namespace {
 
 constexpr int kResumePage = 500;
 
-// Two are enough to know that one is not meant.
+// Two are enough to know that the prefix is ambiguous.
 Result<std::set<std::string>> beginning_with(store::Snapshot& snapshot, std::string_view name) {
   std::set<std::string> ids;
   const store::Listing listing{.prefix = std::string(name), .limit = 2};
@@ -29,19 +29,19 @@ Result<std::set<std::string>> beginning_with(store::Snapshot& snapshot, std::str
 
 Result<std::string> find_session(store::Store& store, std::string_view name) {
   if (name.empty() || !store::check_name("session", name)) {
-    return fail(ErrorCode::kInvalid, "this is no session's name", "signalbox session list shows them");
+    return fail(ErrorCode::kInvalid, "not a valid session id", "List sessions: signalbox session list");
   }
   return store.read([&](store::Snapshot& snapshot) -> Result<std::string> {
     const std::set<std::string> ids = SB_TRY(beginning_with(snapshot, name));
     if (ids.contains(std::string(name))) return std::string(name);
     if (ids.empty()) {
-      return fail(ErrorCode::kNotFound, fmt::format("there is no session {}", name),
-                  "signalbox session list --all shows them");
+      return fail(ErrorCode::kNotFound, fmt::format("no such session: {}", name),
+                  "List sessions: signalbox session list --all");
     }
     if (ids.size() == 1) return *ids.begin();
     return fail(ErrorCode::kInvalid,
-                fmt::format("several sessions begin with {}: {}, {} …", name, *ids.begin(), *std::next(ids.begin())),
-                "Give more of the id");
+                fmt::format("several sessions start with {}: {}, {} …", name, *ids.begin(), *std::next(ids.begin())),
+                "Give more characters of the id");
   });
 }
 

@@ -1,4 +1,4 @@
-// Finding sessions in a store: by name, or by what somebody remembers of them.
+// Finds sessions in a store, by id or by what the user remembers of them.
 #pragma once
 
 #include <functional>
@@ -11,23 +11,22 @@
 
 namespace sb::engine {
 
-// The id meant by an id or the beginning of one; damaged sessions are found too. kNotFound; kInvalid when several begin
-// so.
+// The full id for an id or its prefix; finds damaged sessions too. kNotFound; kInvalid if several match.
 Result<std::string> find_session(store::Store& store, std::string_view name);
 
-// Every summary, newest first, until `visit` gives false. `damaged` hears the ids of those that cannot be read.
+// Every summary, newest first, until `visit` returns false. `damaged` receives the ids of those that cannot be read.
 Status for_each_summary(store::Store& store, const std::function<bool(const Summary&)>& visit,
                         const std::function<void(const std::string&)>& damaged);
 
 struct ResumeMatches {
   std::vector<ResumeCandidate> candidates;  // best first
   std::size_t eligible = 0;
-  std::vector<std::string> damaged;  // could not be looked at
+  std::vector<std::string> damaged;  // could not be read
 
-  // Whether one was found by the id or the words that were asked for.
+  // Whether one matched by id or by the query's words.
   bool has_direct_match() const { return !candidates.empty() && candidates.front().is_direct_match(); }
 };
-// Out of all sessions.
+// Searches all sessions.
 Result<ResumeMatches> find_resumable(store::Store& store, const ResumeQuery& query, std::size_t keep = 5);
 
 }  // namespace sb::engine

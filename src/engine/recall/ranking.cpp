@@ -16,9 +16,9 @@ constexpr double kEnough = 0.4;
 constexpr double kRepositoryBonus = 0.2;
 constexpr double kWorkflowShare = 0.75;
 constexpr double kBranchShare = 0.5;
-constexpr std::size_t kIdPrefix = 6;  // of an id typed by hand: `s-` and four characters
+constexpr std::size_t kIdPrefix = 6;  // minimum length of an id prefix typed by hand: `s-` and four characters
 
-// Words nearly every session has; they hardly tell one from another.
+// Words nearly every session has; they hardly distinguish one from another.
 constexpr std::array<std::string_view, 12> kCommonWords = {"add",  "and", "fix",  "for",    "from", "session",
                                                            "task", "the", "this", "update", "with", "workflow"};
 
@@ -35,7 +35,7 @@ std::string folded(std::string_view text) {
   std::string visible;
   for (std::size_t at = 0; at < whole.size();) {
     const std::size_t begin = at;
-    // Joiners and soft hyphens inside a word are not typed by those who search for it.
+    // Users do not type joiners and soft hyphens inside a word when they search for it.
     if (!is_invisible(next_code_point(whole, at))) visible.append(whole, begin, at - begin);
   }
   return visible;
@@ -49,7 +49,7 @@ void add_word(std::vector<std::string>& words, std::string word) {
   if (!word.empty() && std::find(words.begin(), words.end(), word) == words.end()) words.push_back(std::move(word));
 }
 
-// Each pair of characters; a single one is a word by itself.
+// Each pair of characters; a single character is a word by itself.
 void add_pairs(std::vector<std::string>& words, const std::vector<std::string>& characters) {
   if (characters.size() == 1) add_word(words, characters.front());
   for (std::size_t i = 1; i < characters.size(); ++i) add_word(words, characters[i - 1] + characters[i]);
@@ -96,12 +96,12 @@ double weight_of(std::string_view word) {
   return std::min(2.5, 1 + 0.18 * (static_cast<double>(length) - 4));
 }
 
-// A text to be searched, folded once.
+// A text to search, folded once.
 class Haystack {
  public:
   explicit Haystack(std::string_view text) : text_(folded(text)) {}
 
-  // Short words only as whole ones, or `a` would be found everywhere; scripts without spaces have no whole ones.
+  // Short words match only whole words, or `a` would match everywhere; scripts without spaces have no whole words.
   bool has(std::string_view word) const {
     if (!text_.contains(word)) return false;
     if (count_code_points(word) > 2 || is_unspaced(word)) return true;
@@ -114,7 +114,7 @@ class Haystack {
   mutable std::vector<std::string> words_;
 };
 
-// How well the words fit a session. `share` is 0 to 1 of their weight.
+// How well the words fit a session. `share` is the matched part of their weight, 0 to 1.
 struct Fit {
   bool all_in_text = false, any_in_text = false, all_in_workflow = false;
   double share = 0;

@@ -1,15 +1,15 @@
-// Which session is meant when somebody wants to go on: ranked candidates out of all sessions.
+// Ranks all sessions to find the one a user wants to resume.
 //
-// Pure. Tiers as the format has them (0 exact id, 1 all query words in title and recap, 2 weighted part of them of at
-// least 0.4, 3 workflow id, 4 HEAD, 5 branch, 6 recency), ties by same repository, in progress first, score, newest,
+// Pure. Tiers as in the format (0 exact id, 1 all query words in title and recap, 2 a weighted share of them of at
+// least 0.4, 3 workflow id, 4 HEAD, 5 branch, 6 recency); ties by same repository, in progress first, score, newest,
 // id.
 //
-// Only what may be meant is a candidate: by its id any session; by words or commit those in progress, wherever they
-// are; by branch and recency those in progress of the same repository. A branch of the same name in another repository
-// says nothing, nor does the newest session of another project.
+// Candidates are: by id, any session; by words or commit, those in progress, in any repository; by branch and recency,
+// those in progress in the same repository. A branch of the same name in another repository means nothing, nor does the
+// newest session of another project.
 //
-// Words by Unicode rules, NFKC and case-folded, so every script has them; for scripts without spaces each pair of
-// characters is a word.
+// Words follow Unicode rules, NFKC and case-folded, so they work for every script; in scripts without spaces each pair
+// of characters is a word.
 #pragma once
 
 #include <string>
@@ -32,13 +32,13 @@ struct ResumeCandidate {
   double score = 0;
   std::string why;  // for people: `all words found`, `same branch`, …
 
-  bool is_direct_match() const { return tier <= 3; }  // by its id or by words
+  bool is_direct_match() const { return tier <= 3; }  // by id or by words
 };
 
-// The words of a text as searches see them, each once, in order.
+// The words of a text as used for searching, each once, in order.
 std::vector<std::string> search_words(std::string_view text);
 
-// Feed every session's summary, in any order; only the best are kept.
+// Add every session's summary, in any order; only the best are kept.
 class Ranking {
  public:
   Ranking(ResumeQuery query, std::size_t keep = 5);

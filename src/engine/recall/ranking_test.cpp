@@ -31,7 +31,7 @@ std::vector<std::string> order(const ResumeQuery& query, const std::vector<Summa
   return ids;
 }
 
-// In its own repository, where nothing but the query decides.
+// In its own repository, where only the query decides.
 ResumeCandidate judged(ResumeQuery query, Summary summary) {
   query.repository = summary.repository = "/srv/shop";
   Ranking ranking(query);
@@ -109,7 +109,7 @@ TEST(Ranking, FindsEveryScript) {
   };
   for (const auto& [title, query] : table) {
     const int tier = judged({.text = query}, session("s-1", title)).tier;
-    // Greek capitals are written without accents, so only one of its two words is there as typed.
+    // Greek capitals are written without accents, so only one of the two words matches as typed.
     EXPECT_EQ(tier, query.starts_with("σ") ? 2 : 1) << query;
     EXPECT_EQ(judged({.text = query}, session("s-1", "Mend the page")).tier, 6) << query;
   }
@@ -122,7 +122,7 @@ TEST(Ranking, LongWordsWeighMoreThanShortAndCommonOnes) {
   EXPECT_EQ(judged({.text = "fix authentication"}, session("s-1", "fix something")).tier, 6);
 }
 
-TEST(Ranking, ShortWordsCountOnlyAsWholeOnes) {
+TEST(Ranking, ShortWordsMatchOnlyWholeWords) {
   EXPECT_EQ(judged({.text = "ai"}, session("s-1", "Maintain the main page")).tier, 6);
   EXPECT_EQ(judged({.text = "ai"}, session("s-1", "Add AI replies")).tier, 1);
   EXPECT_EQ(judged({.text = "main"}, session("s-1", "Maintain it")).tier, 1);
@@ -146,7 +146,7 @@ TEST(Ranking, BreaksTiesByRepositoryProgressScoreAndTime) {
               ElementsAre("s-one", "s-two"));
 }
 
-TEST(Ranking, KeepsToTheWorkspaceWhenAsked) {
+TEST(Ranking, StaysInTheWorkspaceIfAsked) {
   Summary here = session("s-here", "x");
   here.workspace = "/srv/shop";
   Summary sibling = session("s-sibling", "x");
@@ -157,7 +157,7 @@ TEST(Ranking, KeepsToTheWorkspaceWhenAsked) {
   EXPECT_THAT(order(query, {here, sibling, session("s-away", "x")}), ElementsAre("s-here", "s-sibling"));
 }
 
-TEST(Ranking, AnotherProjectsSessionIsNotOfferedForItsBranchOrItsDate) {
+TEST(Ranking, AnotherProjectsSessionIsNotOfferedForItsBranchOrDate) {
   Summary away = session("s-away-from-here", "x", 9'000);
   away.repository = away.workspace = "/srv/other";
   away.git_branch = "master";
@@ -177,13 +177,13 @@ TEST(Ranking, AnotherProjectsSessionIsNotOfferedForItsBranchOrItsDate) {
   EXPECT_THAT(order(by_words, {away, own}), ElementsAre("s-own", "s-away-from-here"));
 }
 
-TEST(Ranking, AnIdThatIsUnknownFindsNothing) {
+TEST(Ranking, AnUnknownIdFindsNothing) {
   const Summary own = session("s-own", "x");
   EXPECT_THAT(order({.session_id = "s-unknown"}, {own}), ElementsAre());
   EXPECT_THAT(order({.text = "x", .session_id = "s-unknown"}, {own}), ElementsAre());
 }
 
-TEST(Ranking, WhatHasEndedIsFoundByItsIdAlone) {
+TEST(Ranking, EndedSessionsAreFoundOnlyById) {
   for (const SessionStatus status : {SessionStatus::kComplete, SessionStatus::kStopped}) {
     Summary ended = session("s-ended", "login page");
     ended.status = status;
@@ -194,7 +194,7 @@ TEST(Ranking, WhatHasEndedIsFoundByItsIdAlone) {
   }
 }
 
-TEST(Ranking, LooksAtEverySessionAndNotOnlyTheNewest) {
+TEST(Ranking, SearchesAllSessionsNotOnlyTheNewest) {
   std::vector<Summary> sessions;
   for (int i = 0; i < 1'000; ++i) sessions.push_back(session(fmt::format("s-{:04}", i), "daily chores", 10'000 + i));
   sessions.push_back(session("s-wanted", "migrate the warehouse", 1));
@@ -205,7 +205,7 @@ TEST(Ranking, LooksAtEverySessionAndNotOnlyTheNewest) {
   EXPECT_EQ(ranking.best()[0].summary.id, "s-wanted");
 }
 
-TEST(Ranking, DoesNotDependOnTheOrderItIsFedIn) {
+TEST(Ranking, DoesNotDependOnTheInputOrder) {
   const unsigned seed = std::random_device{}();
   SCOPED_TRACE(testing::Message() << "seed " << seed);
   std::mt19937 random(seed);

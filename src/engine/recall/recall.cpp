@@ -9,9 +9,9 @@ namespace sb::engine {
 namespace {
 
 constexpr std::string_view kOpening = "Noted so far, newest first:\n\n";
-// Kept free for the word on what was left out.
+// Reserved for the line about omitted notes.
 constexpr std::size_t kClosingBytes = 512;
-// So many are looked past for a shorter, older note; then reading stops.
+// After this many notes that do not fit, stop looking for a shorter, older one.
 constexpr std::size_t kPassedOver = 8;
 
 std::string name_of(const RecalledStep& step) {
@@ -24,16 +24,16 @@ std::string entry_for(const RecalledStep& step) {
   return fmt::format("## {}\n{}\n\n", name_of(step), std::string_view(step.notes).substr(0, end + 1));
 }
 
-// `Left out for length: A (a), B (b) and 40 more.`, as many names as fit; `unread` is -1 when nobody counted.
+// `Left out for length: A (a), B (b) and 40 more.`, as many names as fit; `unread` is -1 if unknown.
 std::string closing(const std::vector<std::string>& names, int unread, std::size_t room) {
   if (names.empty() && unread == 0) return {};
-  for (std::size_t told = names.size() + 1; told-- > 0;) {
-    const int rest = unread < 0 ? -1 : unread + static_cast<int>(names.size() - told);
+  for (std::size_t shown = names.size() + 1; shown-- > 0;) {
+    const int rest = unread < 0 ? -1 : unread + static_cast<int>(names.size() - shown);
     std::string text = "Left out for length: ";
-    text += fmt::format("{}", fmt::join(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(told), ", "));
-    const std::string_view and_ = told == 0 ? "" : " and ";
-    if (rest > 0) text += fmt::format("{}{} {}", and_, rest, told == 0 ? "steps" : "more");
-    if (rest < 0) text += fmt::format("{}{}", and_, told == 0 ? "earlier steps" : "all before");
+    text += fmt::format("{}", fmt::join(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(shown), ", "));
+    const std::string_view and_ = shown == 0 ? "" : " and ";
+    if (rest > 0) text += fmt::format("{}{} {}", and_, rest, shown == 0 ? "steps" : "more");
+    if (rest < 0) text += fmt::format("{}{}", and_, shown == 0 ? "earlier steps" : "all earlier ones");
     text += ".\n";
     if (text.size() <= room) return text;
   }

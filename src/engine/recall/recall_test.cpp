@@ -14,7 +14,7 @@ namespace {
 using testing::HasSubstr;
 using testing::Not;
 
-// A branch of steps 1, 2, … each with its notes; node n+1 comes from delivering node n.
+// A branch of steps 1, 2, …, each with its notes; node n+1 is the result of delivering node n.
 class Branch {
  public:
   explicit Branch(std::vector<std::string> notes) : notes_(std::move(notes)) {}
@@ -47,11 +47,11 @@ TEST(Recall, ShowsEverythingThatFitsNewestFirst) {
             "## Step 1 (s-1)\nfirst found\n\n");
 }
 
-TEST(Recall, IsEmptyWhereNothingWasDelivered) {
+TEST(Recall, IsEmptyIfNothingWasDelivered) {
   EXPECT_EQ(Branch({}).recalled(), "");
 }
 
-TEST(Recall, SaysThatAStepHadNoNotes) {
+TEST(Recall, MarksAStepWithoutNotes) {
   EXPECT_THAT(Branch({"found", "  \n"}).recalled(), HasSubstr("## Step 2 (s-2): no notes\n"));
 }
 
@@ -65,7 +65,7 @@ TEST(Pain9, RecallKeepsTheNewestNotes) {
   EXPECT_THAT(text, Not(HasSubstr("note 1 ")));
 }
 
-TEST(DoBetter, RecencyFirstRecallNamesWhatItLeftOut) {
+TEST(DoBetter, RecencyFirstRecallNamesOmittedNotes) {
   const std::string text = Branch({"old", std::string(3'000, 'x'), "new"}).recalled(2'000);
   EXPECT_THAT(text, HasSubstr("## Step 3 (s-3)\nnew\n"));
   EXPECT_THAT(text, HasSubstr("## Step 1 (s-1)\nold\n"));
@@ -73,12 +73,12 @@ TEST(DoBetter, RecencyFirstRecallNamesWhatItLeftOut) {
   EXPECT_THAT(text, Not(HasSubstr("xxx")));
 }
 
-TEST(Recall, CountsTheStepsItNeverRead) {
+TEST(Recall, CountsUnreadSteps) {
   Branch branch(std::vector<std::string>(10'000, std::string(600, 'n')));
   const std::string text = branch.recalled(4'096);
   EXPECT_THAT(text, HasSubstr("and 9987 more.\n"));
   EXPECT_LT(branch.reads, 20);
-  EXPECT_THAT(branch.recalled(4'096, false), HasSubstr("and all before.\n"));
+  EXPECT_THAT(branch.recalled(4'096, false), HasSubstr("and all earlier ones.\n"));
 }
 
 TEST(Recall, ReadsNoMoreThanItsBudgetAllows) {
@@ -101,7 +101,7 @@ TEST(Recall, NeverExceedsItsBudgetAndNeverCutsANote) {
   }
 }
 
-TEST(Recall, PassesOnWhatTheReaderFailedWith) {
+TEST(Recall, ReturnsTheReadersError) {
   const auto text = recall(2, 1'000, [](NodeNo) -> Result<std::optional<RecalledStep>> {
     return fail(ErrorCode::kCorrupt, "event 3 is damaged");
   });

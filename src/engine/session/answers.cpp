@@ -36,9 +36,9 @@ std::string_view why_of(const Waiting& waiting) {
     case Waiting::Kind::kDecision:
       return "A person must decide.";
     case Waiting::Kind::kBreaker:
-      return "This step was refused too often; a person decides how it goes on.";
+      return "This step was refused too often; a person must decide how to continue.";
     case Waiting::Kind::kQuorum:
-      return "Too few of the parallel sessions ended well; a person decides how it goes on.";
+      return "Too few of the parallel sessions succeeded; a person must decide how to continue.";
   }
   return "";
 }
@@ -64,7 +64,7 @@ Result<SessionResponse> Sessions::Parts::answer_for(store::Snapshot& snapshot, c
     return view;
   };
   if (node.waiting) {
-    // Whoever takes the session up here is shown the next step without this.
+    // An agent that resumes here is shown the next step without this.
     SessionResponse waits = SB_TRY(awaiting(snapshot, program, summary, node));
     const Value nothing = Value::object();
     waits.text = render_opening(SB_TRY(view_of(nothing))) + waits.text;
@@ -124,8 +124,8 @@ Result<SessionResponse> Sessions::Parts::awaiting(store::Snapshot& snapshot, con
     const bool is_gone = !state && state.error().code == ErrorCode::kNotFound;
     if (!state && !is_gone) return std::unexpected(std::move(state).error());
     if (is_gone) {
-      // An imported session comes without the questions that were open.
-      why += " Its question stayed where the session came from: continuing asks it anew.";
+      // An imported session comes without its open questions.
+      why += " Its question was not imported; continuing asks it again.";
     } else {
       decision = decision_value(*state, inbox.may_relay(*state));
       is_signed = state->opened.needs_signature;
@@ -177,8 +177,8 @@ Result<SessionResponse> Sessions::Parts::blocked(store::Snapshot& snapshot, cons
   const std::string token = mint(Purpose::kContinue, summary.id, node.number, next_attempt);
   const workflow::Step& step = program.step(node.position.step);
   const Value context = context_at(program, node.position, SB_TRY(read_json_blob(snapshot, node.context)));
-  Value told = Value::array();
-  for (const Blocker& blocker : blockers) told.push_back(to_value(blocker));
+  Value reported = Value::array();
+  for (const Blocker& blocker : blockers) reported.push_back(to_value(blocker));
   SessionResponse answer;
   answer.text = render_blocked(program, node, blockers, counts);
   answer.line =
@@ -191,7 +191,7 @@ Result<SessionResponse> Sessions::Parts::blocked(store::Snapshot& snapshot, cons
                                                 {"title", workflow::fill_in_line(step.title, context)},
                                                 {"requires", requirements(program, node.position, context)}})},
                      {"nextIntent", "perform_pending_then_continue"},
-                     {"blockers", std::move(told)},
+                     {"blockers", std::move(reported)},
                      {"retryable", true},
                      {"retryContinueToken", token}});
   return answer;

@@ -1,4 +1,4 @@
-// Sessions that start sessions: parallel steps, sub-workflows, the rounds of a parallel loop.
+// Sessions that start sessions: parallel steps, sub-workflows, the iterations of a parallel loop.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -78,7 +78,7 @@ TEST(Pain24, ADeadChildIsNamedInTheJoin) {
   EXPECT_EQ(place.sessions->summary(child)->status, SessionStatus::kStopped);
 }
 
-TEST(Quorum, OpensWhenEnoughHaveEndedWellAndAsksWhenTheyCannot) {
+TEST(Quorum, OpensWhenEnoughSucceededAndAsksWhenTheyCannot) {
   SessionTestHome place;
   place.around.add_workflow(kChild);
   const SessionResponse gather = place.continue_session(place.start(parallel("    quorum: 1")));
@@ -114,7 +114,7 @@ steps:
   EXPECT_THAT(place.poll(call).text, HasSubstr("Then complete."));
 }
 
-TEST(ParallelForEach, RunsSoManyAtOnceAndEveryItem) {
+TEST(ParallelForEach, RunsTheAllowedNumberInParallelAndEveryItem) {
   SessionTestHome place;
   SessionResponse answer = place.start(R"(
 id: slices-flow
@@ -137,7 +137,7 @@ steps:
                 .context = Value::object(
                     {{"slices", *parse_json(R"([{"title": "a"}, {"title": "b"}, {"title": "c"}, {"title": "d"}])")}})});
   ASSERT_EQ(answer.line["children"].size(), 3u) << answer.text;
-  EXPECT_EQ(child_token(answer, 2), "") << "two at once";
+  EXPECT_EQ(child_token(answer, 2), "") << "two in parallel";
   EXPECT_THAT(SessionTestHome::expect(place.sessions->rehydrate(child_token(answer, 1))).text, HasSubstr("Build b."));
   place.continue_session(child_token(answer, 0));
   const SessionResponse more = place.poll(answer);

@@ -1,9 +1,9 @@
-// What an advance costs does not depend on how long the session is: the same statements, the same pages, the same bytes
-// and one sync, at the tenth step and at the ten-thousandth.
+// The cost of an advance does not depend on the length of the session: the same statements, pages and bytes and one
+// sync, at step ten and at step ten thousand.
 #include <gmock/gmock.h>
 
 #include "engine/testing/store_processes.hpp"
-#include "store/sqlite/fault_vfs.hpp"
+#include "store/sqlite/testing/fault_vfs.hpp"
 
 namespace sb::engine {
 namespace {
@@ -37,8 +37,7 @@ struct Cost {
   IoCounts io;
 };
 
-// Of a few advances in the middle of an iteration the cheapest: now and then a page is full and splits, which is paid
-// once in many.
+// The cheapest of a few advances in the middle of an iteration: occasionally a page is full and splits, which is rare.
 class CostOfAdvancing : public testing::Test {
  protected:
   CostOfAdvancing() {
@@ -46,7 +45,7 @@ class CostOfAdvancing : public testing::Test {
     options_.checkpoint_bytes = std::int64_t{1} << 40;
     options_.close_checkpoint_bytes = std::int64_t{1} << 40;
     process_ = std::move(*SessionProcess::open(place_.path(), options_));
-    // Somebody else's session: in a store that holds next to nothing, all of it shares a few pages.
+    // Another session: in a nearly empty store everything shares a few pages.
     begin();
     go_to(400);
     begin();
@@ -60,7 +59,7 @@ class CostOfAdvancing : public testing::Test {
   }
 
   void advance() {
-    // Notes of one length, so that rows of one size are written.
+    // Notes of equal length, so that rows of equal size are written.
     const auto answer = process_->continue_session(token_, std::string(200, 'n'));
     ASSERT_TRUE(answer) << answer.error().error.to_string();
     ASSERT_EQ(answer->line["kind"], Value("ok")) << to_json(answer->to_value());
@@ -111,8 +110,8 @@ TEST_F(CostOfAdvancing, IsTheSameAtTenAndAtTenThousand) {
               static_cast<long>(late.io.bytes_written), static_cast<long>(late.io.syncs));
 }
 
-// Taking a long session up again reads as many of its notes as there is room for, and not its log.
-TEST_F(CostOfAdvancing, TakingUpALongSessionReadsNoMoreThanTakingUpAShorterOne) {
+// Resuming a long session reads as many notes as fit, and not its log.
+TEST_F(CostOfAdvancing, ResumingALongSessionReadsNoMoreThanResumingAShortOne) {
   const auto statements_of_opening = [&] {
     auto other = SessionProcess::open(place_.path(), options_);
     EXPECT_TRUE(other);
@@ -120,7 +119,7 @@ TEST_F(CostOfAdvancing, TakingUpALongSessionReadsNoMoreThanTakingUpAShorterOne) 
     EXPECT_TRUE((*other)->sessions.rehydrate(token_));
     return (*other)->store->cost().statements - before;
   };
-  go_to(190);  // enough to fill what is recalled
+  go_to(190);  // enough to fill the recall
   const std::int64_t early = statements_of_opening();
   go_to(990);
   EXPECT_EQ(statements_of_opening(), early);

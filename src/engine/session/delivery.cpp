@@ -1,12 +1,12 @@
 #include <fmt/format.h>
 
 #include "base/assert.hpp"
+#include "base/document/stored_reader.hpp"
 #include "base/limits.hpp"
 #include "base/text/printable.hpp"
 #include "base/text/unicode.hpp"
 #include "engine/advance/blockers.hpp"
 #include "engine/session/parts.hpp"
-#include "engine/state/stored_object.hpp"
 
 namespace sb::engine {
 namespace {
@@ -14,7 +14,7 @@ namespace {
 constexpr std::string_view kEvaluator = "wr.gate-eval-generic";
 constexpr std::size_t kReportedValueBytes = 120;
 
-// The newest of each kind on a branch. What nobody asked for is kept where nothing that was asked for has its kind.
+// The newest of each kind on a branch. An unsolicited artifact counts only if no requested one has its kind.
 std::map<std::string, std::string> newest_of(const Node& node, const AdvanceResult& outcome,
                                              const std::vector<Value>& artifacts,
                                              const std::vector<std::string>& hashes) {
@@ -32,8 +32,8 @@ Result<std::vector<std::string>> put_artifacts(store::Transaction& transaction, 
   return hashes;
 }
 
-// What a delivery sets in the context, with the keys that are counted here; null: removed. As `delivered` reads it
-// back.
+// What a delivery sets in the context, including the keys that are counted here; null: removed. Same form as
+// `delivered` returns.
 Value context_set_by(const AdvanceResult& outcome) {
   Value set = Value::object();
   for (const Event& event : outcome.delivered) {
@@ -46,24 +46,22 @@ Value context_set_by(const AdvanceResult& outcome) {
   return set;
 }
 
-// What is said to an agent that sends output while the session waits for somebody else.
+// Shown to an agent that sends output while the session waits for someone else.
 std::string ignored_input_note(const Waiting& waiting) {
   switch (waiting.what) {
     case Waiting::Kind::kGate:
     case Waiting::Kind::kEvaluator:
-      return "Nothing of what you sent now was taken: what this step delivered before waits to be accepted or "
-             "rejected.";
+      return "Input ignored: the earlier delivery of this step is waiting to be accepted or rejected.";
     case Waiting::Kind::kDecision:
-      return "Nothing of what you sent now was taken: the session waits for a decision.";
+      return "Input ignored: the session is waiting for a decision.";
     case Waiting::Kind::kBreaker:
     case Waiting::Kind::kQuorum:
       break;
   }
-  return "Nothing of what you sent now was taken: the session waits for a person to say how it goes on. Send it again "
-         "when they have.";
+  return "Input ignored: the session is waiting for a person to decide how to continue. Resubmit once they have.";
 }
 
-// Of what an agent sent: short, and nothing that could not be printed.
+// For ids sent by an agent: short and printable.
 std::string printable_id(std::string_view id) {
   return printable(id.substr(0, limits::kIdBytes));
 }
@@ -74,7 +72,7 @@ std::string reported_value(const Value& value) {
   return fmt::format("{}{}", start, start.size() < json.size() ? "…" : "");
 }
 
-std::string told(const std::vector<Blocker>& blockers) {
+std::string message_lines(const std::vector<Blocker>& blockers) {
   std::string text;
   for (const Blocker& blocker : blockers) text += fmt::format("- {}\n", blocker.message);
   return text;
@@ -94,10 +92,9 @@ Result<SessionResponse> Sessions::Parts::continue_session(SessionUpdate& update,
   if (token.attempt < node.attempt) {
     const auto attempt = SB_TRY(read_attempt(update.transaction(), summary.id, token.node, token.attempt));
     if (!attempt) {
-      return fail(
-          ErrorCode::kCorrupt,
-          fmt::format("attempt {} on node {} of session {} is not there", token.attempt, token.node, summary.id),
-          "signalbox session verify says what of the session is whole");
+      return fail(ErrorCode::kCorrupt,
+                  fmt::format("attempt {} on node {} of session {} is missing", token.attempt, token.node, summary.id),
+                  "Check the session: signalbox session verify");
     }
     const Value ended = SB_TRY(read_event(update.transaction(), summary.id, attempt->ended_seq, "attempt_ended"));
     return SessionResponse::from(SB_TRY(parse_stored(ended.string_at("answer").value_or(""))));
@@ -105,8 +102,8 @@ Result<SessionResponse> Sessions::Parts::continue_session(SessionUpdate& update,
   if (token.attempt > node.attempt) {
     return refuse("TOKEN_UNKNOWN_NODE",
                   Error{ErrorCode::kNotFound,
-                        "this token is of an attempt that this store does not know",
-                        fmt::format("The store was put back to an earlier day. {}", remedy(RemedyKind::kFindSession)),
+                        "this token belongs to an attempt that this store does not have",
+                        fmt::format("The store was restored to an earlier state. {}", remedy(RemedyKind::kFindSession)),
                         {},
                         false});
   }
@@ -124,7 +121,8 @@ Result<SessionResponse> Sessions::Parts::continue_session(SessionUpdate& update,
   if (node.attempt >= limits::kNodeAttempts) {
     return refuse(
         "PRECONDITION_FAILED",
-        Error{ErrorCode::kLimit, "this step was tried as often as it may be", remedy(RemedyKind::kRewind), {}, false});
+        Error{
+            ErrorCode::kLimit, "this step has reached its limit of attempts", remedy(RemedyKind::kRewind), {}, false});
   }
   if (node.waiting) return poll_waiting(update, *program, node, submission, has_output);
   if (node.kind == NodeKind::kDecision) return poll_decision(update, *program, node.number, submission);
@@ -150,7 +148,7 @@ Result<SessionResponse> Sessions::Parts::poll_waiting(SessionUpdate& update, con
   };
   SessionResponse answer = SB_TRY(poll());
   const Node& after = update.known(node.number);
-  // A lifted breaker lets the submission be delivered, and that may open a gate of its own.
+  // Once a breaker is lifted, the submission is delivered, which may open a gate.
   const bool still_waits = after.attempt == node.attempt && after.waiting &&
                            (after.waiting->what == node.waiting->what || after.kind == NodeKind::kDecision);
   if (still_waits && carries_output(submission))
@@ -221,8 +219,9 @@ Result<SessionResponse> Sessions::Parts::block(SessionUpdate& update, const Prog
         SB_TRY(blocked(update.transaction(), program, update.summary(), node, blockers, node.attempt + 1, true));
     return end_attempt(update, number, "blocked", 0, std::move(answer));
   }
-  return trip_breaker(update, program, number, "blocked", in_row,
-                      fmt::format("{} attempts in a row were refused; the last for:\n{}", in_row, told(blockers)));
+  return trip_breaker(
+      update, program, number, "blocked", in_row,
+      fmt::format("{} attempts in a row were refused; the last because:\n{}", in_row, message_lines(blockers)));
 }
 
 Result<SessionResponse> Sessions::Parts::trip_breaker(SessionUpdate& update, const Program& program, NodeNo number,
@@ -252,7 +251,7 @@ Result<SessionResponse> Sessions::Parts::ask_gate(SessionUpdate& update, const P
   NewSession new_session;
   new_session.id = make_id("s-", clock.now_ms(), random);
   new_session.program = SB_TRY(this->program(update.transaction(), evaluator->second));
-  new_session.goal = fmt::format("Judge what the step \"{}\" delivered for: {}", step.title, own.goal);
+  new_session.goal = fmt::format("Judge the delivery of step \"{}\" for: {}", step.title, own.goal);
   new_session.context = Value::object({{"gatedStepId", step.id},
                                        {"gatedStepTitle", step.title},
                                        {"gatedStepPrompt", step.prompt},
@@ -268,7 +267,7 @@ Result<SessionResponse> Sessions::Parts::ask_gate(SessionUpdate& update, const P
   new_session.depth = own.depth + 1;
   const auto born = create_session(update.transaction(), new_session);
   if (!born) {
-    // Too large to hand over, or an evaluator that cannot start: a person can still judge it.
+    // Too large to hand over, or the evaluator cannot start: a person can still judge it.
     if (born.error().code != ErrorCode::kInvalid && born.error().code != ErrorCode::kLimit) {
       return std::unexpected(born.error());
     }
@@ -296,15 +295,15 @@ Result<SessionResponse> Sessions::Parts::ask_person(SessionUpdate& update, const
 
 Status Sessions::Parts::relay(SessionUpdate& update, const SessionToken& token, const RelayedAnswer& answer) {
   const auto node = update.node(token.node);
-  // Both are told of by continue_session: a token that leads nowhere, and one whose answer is only repeated.
+  // continue_session reports both: an unknown token, and one whose answer is only repeated.
   if (!node || token.attempt != (*node)->attempt) return {};
   const std::string waited = (*node)->waiting ? (*node)->waiting->decision : std::string();
   if (waited.empty()) {
-    return fail(ErrorCode::kConflict, "this session waits for no decision", "Continue without `answer`");
+    return fail(ErrorCode::kConflict, "this session is not waiting for a decision", "Continue without `answer`");
   }
   if (answer.decision != waited) {
     return fail(ErrorCode::kInvalid,
-                fmt::format("{} is not what this session waits for", quote_json(printable_id(answer.decision))),
+                fmt::format("this session is not waiting for {}", quote_json(printable_id(answer.decision))),
                 fmt::format("The open decision is {}", waited));
   }
   inbox::AnswerSubmission submission;
@@ -371,7 +370,7 @@ Result<SessionResponse> Sessions::Parts::poll_gate(SessionUpdate& update, const 
   if (!loaded && loaded.error().code == ErrorCode::kNotFound) return reask("its question is not in this inbox");
   if (!loaded) return std::unexpected(loaded.error());
   const inbox::DecisionState& state = *loaded;
-  if (inbox.can_be_reasked(state)) return reask("it was asked before anybody could sign");
+  if (inbox.can_be_reasked(state)) return reask("it was asked before there was an operator");
   if (state.is_open()) return awaiting(transaction, program, update.summary(), node);
   SB_TRY(inbox.consume_in(transaction, waiting.decision, update.summary().id));
   const inbox::DecisionOutcome& outcome = *state.outcome;
@@ -383,7 +382,7 @@ Result<SessionResponse> Sessions::Parts::poll_gate(SessionUpdate& update, const 
                                                       {"reason", inbox::to_string(outcome.kind)},
                                                       {"decision", waiting.decision},
                                                       {"by", "nobody"}})));
-    return ask_again(fmt::format("The last asking ended as {}.", inbox::to_string(outcome.kind)));
+    return ask_again(fmt::format("The previous question ended as {}.", inbox::to_string(outcome.kind)));
   }
   const bool is_approved = !is_declined && !outcome.options.empty() && outcome.options.front() == kApprove;
   std::string reason = state.free_texts.empty() ? "" : state.free_texts.back();
@@ -410,15 +409,14 @@ Result<SessionResponse> Sessions::Parts::apply_verdict(SessionUpdate& update, co
     const Submission approved{output.notes, output.artifacts, output.context_set, std::nullopt};
     AdvanceResult outcome = SB_TRY(advance(program, update.known(number), context, approved, true));
     if (carries_output(submission)) {
-      outcome.notes_to_agent.push_back(
-          "what this step delivered before was approved; nothing of what you sent now was taken.");
+      outcome.notes_to_agent.push_back("the earlier delivery of this step was approved; your new input was ignored.");
     }
     return finish_attempt(update, program, number, outcome, output.artifacts);
   }
   const std::vector<Blocker> blockers{{BlockerCode::kRejected,
                                        node.position.step,
                                        fmt::format("The result was rejected: {}", reason),
-                                       "Mend what the reason names and deliver the step again",
+                                       "Fix what the reason names and deliver the step again",
                                        {}}};
   const int rejections = node.rejections + 1;
   if (rejections < limits::kGateRejections) {
@@ -453,7 +451,7 @@ Result<SessionResponse> Sessions::Parts::poll_breaker(SessionUpdate& update, con
     SB_TRY(update.emit("session_stopped",
                        Value::object({{"reason", "a person stopped it at " + node.position.step}, {"by", by}})));
     SessionResponse answer;
-    answer.text = "A person stopped this session. Nothing more is to be done here.";
+    answer.text = "A person stopped this session. There is nothing left to do.";
     answer.line = Value::object({{"kind", "complete"},
                                  {"sessionId", update.summary().id},
                                  {"isComplete", false},
@@ -491,7 +489,7 @@ Result<SessionResponse> Sessions::Parts::poll_decision(SessionUpdate& update, co
   if (state.is_open()) return awaiting(update.transaction(), program, update.summary(), node);
   const inbox::DecisionOutcome& outcome = *state.outcome;
   if (outcome.kind != inbox::OutcomeKind::kAnswered && outcome.kind != inbox::OutcomeKind::kDefaulted) {
-    // Read, or asking again would join it.
+    // Mark it as read, or asking again would join it.
     SB_TRY(inbox.consume_in(update.transaction(), id, update.summary().id));
     return ask_again();
   }
@@ -502,7 +500,7 @@ Result<SessionResponse> Sessions::Parts::poll_decision(SessionUpdate& update, co
   moved.context = after;
   moved.move = next_position(program, node.position, node.jumps, after, {}, false);
   moved.notes_to_agent = moved.move.warnings;
-  // Whoever answered was not the agent, and not every next step names the key.
+  // The agent did not answer this itself, and not every next step names the key.
   moved.notes_to_agent.push_back(fmt::format("it was decided: {} is {}.", step.capture_as, reported_value(chosen)));
   const auto in_the_way = opening_blockers(program, update.summary(), moved.move, after);
   if (!in_the_way.empty())

@@ -1,9 +1,9 @@
-// A disk that fills up, breaks, tears a write or changes a byte, at every change that a session's life makes to it.
+// A disk that fills up, fails, tears a write or changes a byte, at every write in the life of a session.
 #include <gmock/gmock.h>
 
 #include "engine/testing/store_processes.hpp"
 #include "engine/upkeep/upkeep.hpp"
-#include "store/sqlite/fault_vfs.hpp"
+#include "store/sqlite/testing/fault_vfs.hpp"
 
 namespace sb::engine {
 namespace {
@@ -23,7 +23,7 @@ steps:
   - {id: build, title: Build, prompt: Build it.}
 )";
 
-// What the caller of one life was told: tokens, and the answers they must give from then on.
+// What the caller of one life received: tokens, and the answers they must return from then on.
 struct Acknowledged {
   std::string session;
   std::vector<std::pair<std::string, std::string>> answers;  // token, answer as JSON
@@ -36,7 +36,7 @@ std::string as_json(const SessionResponse& answer) {
   return to_json(answer.to_value());
 }
 
-// Starts, delivers, forks, meets the gate, has it approved and goes on; ends at the first error.
+// Starts, delivers, forks, reaches the gate, has it approved and continues; ends at the first error.
 class Life {
  public:
   explicit Life(SessionProcess& process, Acknowledged& acknowledged) : process_(process), acknowledged_(acknowledged) {}
@@ -45,7 +45,7 @@ class Life {
     const auto first = kept(process_.start(kWorkflow));
     if (!first) return;
     acknowledged_.session = session_in(*first);
-    // Long notes, so that pages are full of what matters.
+    // Long notes, so that pages are full of relevant data.
     const auto second = deliver(token_in(*first), std::string(9'000, 'n'), Value::object({{"colour", "red"}}));
     if (!second) return;
     const auto back = kept(process_.sessions.rewind(acknowledged_.session, 1, "another way"));
@@ -107,12 +107,12 @@ std::string damages_of(SessionProcess& process, const std::string& session) {
   return all;
 }
 
-// All that was acknowledged is there and answers as it did; what was not is there whole or not at all.
+// Everything acknowledged exists and answers as before; everything else exists completely or not at all.
 void expect_whole(SessionProcess& process, const Acknowledged& acknowledged) {
   const auto sessions = process.sessions.list(10);
   ASSERT_TRUE(sessions) << sessions.error().to_string();
   EXPECT_LE(sessions->size(), 1u);
-  EXPECT_TRUE(acknowledged.session.empty() || sessions->size() == 1u) << "an acknowledged session is not there";
+  EXPECT_TRUE(acknowledged.session.empty() || sessions->size() == 1u) << "an acknowledged session is missing";
   for (const Summary& summary : *sessions) EXPECT_EQ(damages_of(process, summary.id), "");
   for (const auto& [token, answer] : acknowledged.answers) {
     const auto again = process.continue_session(token, "Something else.");
@@ -127,7 +127,7 @@ void expect_whole(SessionProcess& process, const Acknowledged& acknowledged) {
   EXPECT_TRUE(!acknowledged.is_decided || gate->line["kind"] == Value("ok")) << as_json(*gate);
 }
 
-// The life begins anew in what the fault left behind, and comes to its end.
+// The life starts again in what the fault left behind, and reaches its end.
 void expect_session_continues(SessionProcess& process) {
   Acknowledged again;
   Life(process, again).live();
@@ -148,7 +148,7 @@ std::int64_t changes_of_a_whole_life() {
 
 class SessionFaults : public testing::TestWithParam<Fault> {};
 
-TEST_P(SessionFaults, NothingAcknowledgedIsLostAndNothingIsHalfThere) {
+TEST_P(SessionFaults, NothingAcknowledgedIsLostAndNothingIsPartlyWritten) {
   const std::int64_t changes = changes_of_a_whole_life();
   ASSERT_GT(changes, 50);
   RecordProperty("changes", static_cast<int>(changes));
@@ -173,12 +173,12 @@ TEST_P(SessionFaults, NothingAcknowledgedIsLostAndNothingIsHalfThere) {
 
 INSTANTIATE_TEST_SUITE_P(Disks, SessionFaults, testing::Values(Fault::kFull, Fault::kIo, Fault::kTorn));
 
-// What came of a byte that was changed on its way to the disk.
+// The effect of a byte changed on its way to the disk.
 struct Flips {
   int unharmed = 0, refused = 0, acknowledged_when_read = 0;
 };
 
-// Every answer is the one that was given, or there is a word that something is damaged; never another answer.
+// Every answer is the original one, or damage is reported; never a different answer.
 void expect_honest(SessionProcess& process, const Acknowledged& acknowledged, Flips& flips) {
   bool is_harmed = false;
   for (const auto& [token, answer] : acknowledged.answers) {
@@ -196,7 +196,7 @@ void expect_honest(SessionProcess& process, const Acknowledged& acknowledged, Fl
   ++(is_harmed ? flips.acknowledged_when_read : flips.unharmed);
 }
 
-// `checkpoints`: the damage moves on into the file; else it stays in the log, which is read anew.
+// `checkpoints`: the damage moves into the file; otherwise it stays in the log, which is read again.
 void flip_everywhere(bool checkpoints, Flips& flips) {
   const auto options = [&](const FaultVfs& vfs) {
     store::SqliteOptions result = options_with(vfs);
@@ -216,7 +216,7 @@ void flip_everywhere(bool checkpoints, Flips& flips) {
       vfs.fail_at(n, Fault::kFlip);
       Life(**process, acknowledged).live();
       has_flipped = vfs.has_failed();
-      // Of the very last commit nobody can say whether it was damaged or never finished.
+      // For the very last commit it is impossible to say whether it was damaged or never finished.
       (void)(*process)->start(kWorkflow, "another");
       (void)(*process)->start(kWorkflow, "and another");
     }
@@ -239,7 +239,7 @@ TEST(SessionFlips, AByteChangedInAnyWriteInventsNothing) {
   for (const bool checkpoints : {false, true}) {
     Flips flips;
     flip_everywhere(checkpoints, flips);
-    std::printf("%s: %d unharmed, %d refused at opening, %d told when read\n", checkpoints ? "file" : "log",
+    std::printf("%s: %d unharmed, %d refused at opening, %d reported when read\n", checkpoints ? "file" : "log",
                 flips.unharmed, flips.refused, flips.acknowledged_when_read);
     EXPECT_GT(flips.refused + flips.acknowledged_when_read, 5);
   }

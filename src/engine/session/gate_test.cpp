@@ -1,4 +1,4 @@
-// What a person is shown at the gate of a step, and what approving it binds.
+// What a person is shown at the gate of a step, and what an approval covers.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -44,7 +44,7 @@ std::string approves(const SessionResponse& answer) {
   return at == std::string::npos ? "" : text.substr(at + kLead.size(), 71);
 }
 
-TEST(GateQuestion, ShowsAndBindsTheContextThatIsApproved) {
+TEST(GateQuestion, ShowsAndCoversTheContextThatIsApproved) {
   for (const char* kind : {"true", "{kind: human_approval}"}) {
     SessionTestHome place;
     place.inbox.enrol("ann");
@@ -61,7 +61,7 @@ TEST(GateQuestion, ShowsAndBindsTheContextThatIsApproved) {
   }
 }
 
-TEST(GateQuestion, NotesThatEndLikeAnArtifactAreNotThatArtifact) {
+TEST(GateQuestion, NotesThatEndLikeAnArtifactAreNotTakenForOne) {
   const Value artifact = Value::object({{"kind", "x"}});
   const AttemptOutput with{"Done.", {artifact}, {}, Value::object()};
   const AttemptOutput written{"Done.\n" + to_canonical_json(artifact), {}, {}, Value::object()};
@@ -70,7 +70,7 @@ TEST(GateQuestion, NotesThatEndLikeAnArtifactAreNotThatArtifact) {
   EXPECT_NE(delivery_digest(with), delivery_digest(set));
 }
 
-TEST(GateQuestion, CutsLargeValuesWithTheirSizeAndStaysWithinAQuestion) {
+TEST(GateQuestion, ShortensLargeValuesWithTheirSizeAndFitsTheLimit) {
   SessionTestHome place;
   Submission large = delivery("staging", std::string(20'000, 'x'), std::string(30'000, 'n'));
   for (int i = 0; i < 100; ++i) large.context.set("key " + std::to_string(i) + "\nTarget: home", std::string(400, 'y'));
@@ -84,7 +84,7 @@ TEST(GateQuestion, CutsLargeValuesWithTheirSizeAndStaysWithinAQuestion) {
   EXPECT_THAT(question(waits), Not(HasSubstr("\nTarget: home")));
 }
 
-TEST(GateQuestion, AskedAnewItBindsTheSameDelivery) {
+TEST(GateQuestion, AskedAgainItCoversTheSameDelivery) {
   SessionTestHome place;
   const SessionResponse first =
       place.continue_session(place.start(deploy("{kind: human_approval}")), delivery("staging", "restart"));
@@ -96,7 +96,7 @@ TEST(GateQuestion, AskedAnewItBindsTheSameDelivery) {
   EXPECT_THAT(question(again), HasSubstr(R"("target": "staging")"));
 }
 
-TEST(GateQuestion, RemovedKeysAreShownToo) {
+TEST(GateQuestion, RemovedKeysAreShown) {
   SessionTestHome place;
   Submission sent = delivery("staging", "restart");
   sent.context.set("dryRun", Value());
@@ -105,7 +105,7 @@ TEST(GateQuestion, RemovedKeysAreShownToo) {
   EXPECT_THAT(question(waits), HasSubstr(R"("dryRun": (removed))"));
 }
 
-TEST(GateQuestion, AnEvaluatorIsGivenTheContextToo) {
+TEST(GateQuestion, AnEvaluatorGetsTheContext) {
   SessionTestHome place;
   place.around.add_workflow(R"(
 id: wr.gate-eval-generic
@@ -121,34 +121,34 @@ steps:
   EXPECT_THAT(place.continue_session(token, {}).text, HasSubstr("drop all"));
 }
 
-TEST(GateQuestion, OutputSentWhileItIsOpenIsToldNotToBeTaken) {
+TEST(GateQuestion, OutputSentWhileItIsOpenIsReportedAsIgnored) {
   SessionTestHome place;
   const SessionResponse waits = place.continue_session(place.start(deploy("true")), delivery("staging", "restart"));
-  EXPECT_THAT(waits.text, Not(HasSubstr("Nothing of what you sent")));
-  EXPECT_THAT(place.poll(waits).text, Not(HasSubstr("Nothing of what you sent")));
+  EXPECT_THAT(waits.text, Not(HasSubstr("Input ignored")));
+  EXPECT_THAT(place.poll(waits).text, Not(HasSubstr("Input ignored")));
   const SessionResponse again = place.continue_session(waits, delivery("production", "drop all"));
-  EXPECT_THAT(again.text, HasSubstr("Nothing of what you sent now was taken: what this step delivered before waits"));
+  EXPECT_THAT(again.text, HasSubstr("Input ignored: the earlier delivery of this step is waiting"));
   EXPECT_THAT(again.text, HasSubstr("A person must accept"));
   place.decide(waits, "approve");
   const SessionResponse next = place.continue_session(waits, delivery("production", "drop all"));
-  EXPECT_THAT(next.text, HasSubstr("nothing of what you sent now was taken"));
+  EXPECT_THAT(next.text, HasSubstr("your new input was ignored"));
   EXPECT_THAT(next.text, HasSubstr("Run restart on staging."));
 }
 
-TEST(Breaker, OutputSentWhileItIsAskedAboutIsToldNotToBeTaken) {
+TEST(Breaker, OutputSentWhileItIsOpenIsReportedAsIgnored) {
   SessionTestHome place;
   SessionResponse answer = place.start(deploy("true"));
   for (int i = 0; i < limits::kConsecutiveBlocks; ++i) answer = place.continue_session(answer);
   ASSERT_EQ(SessionTestHome::kind(answer), "awaiting_decision") << answer.text;
-  EXPECT_THAT(answer.text, Not(HasSubstr("Nothing of what you sent")));
-  EXPECT_THAT(place.continue_session(answer).text, HasSubstr("Nothing of what you sent now was taken"));
+  EXPECT_THAT(answer.text, Not(HasSubstr("Input ignored")));
+  EXPECT_THAT(place.continue_session(answer).text, HasSubstr("Input ignored"));
   place.decide(answer, "again");
   const SessionResponse taken = place.continue_session(answer, delivery("staging", "restart"));
-  EXPECT_THAT(taken.text, Not(HasSubstr("Nothing of what you sent")));
+  EXPECT_THAT(taken.text, Not(HasSubstr("Input ignored")));
   EXPECT_THAT(question(taken), HasSubstr("staging"));
 }
 
-TEST(DecisionStep, OutputSentWhileItIsOpenIsToldNotToBeTaken) {
+TEST(DecisionStep, OutputSentWhileItIsOpenIsReportedAsIgnored) {
   SessionTestHome place;
   const SessionResponse waits = place.start(R"(
 id: choosing
@@ -159,12 +159,11 @@ steps:
   - {id: pick, type: decision, title: Pick, decision: {instruction: "Which?", options: [Grid, List]}, captureAs: shape}
   - {id: plan, title: Plan, prompt: "Plan {{shape}}."}
 )");
-  EXPECT_THAT(place.continue_session(waits).text,
-              HasSubstr("Nothing of what you sent now was taken: the session waits for a dec"));
-  EXPECT_THAT(place.poll(waits).text, Not(HasSubstr("Nothing of what you sent")));
+  EXPECT_THAT(place.continue_session(waits).text, HasSubstr("Input ignored: the session is waiting for a dec"));
+  EXPECT_THAT(place.poll(waits).text, Not(HasSubstr("Input ignored")));
 }
 
-TEST(GateQuestion, WithoutAnOperatorNamesNoIdThatCanNeverBeSigned) {
+TEST(GateQuestion, WithoutAnOperatorNamesNoIdThatCannotBeSigned) {
   SessionTestHome place;
   const SessionResponse waits =
       place.continue_session(place.start(deploy("{kind: human_approval}")), delivery("staging", "restart"));
@@ -174,7 +173,7 @@ TEST(GateQuestion, WithoutAnOperatorNamesNoIdThatCanNeverBeSigned) {
   EXPECT_THAT(place.poll(waits).text, HasSubstr("inbox answer"));
 }
 
-TEST(GateQuestion, ASessionTakenUpAtItIsToldItsGoalAndNotes) {
+TEST(GateQuestion, ResumingAtItShowsGoalAndNotes) {
   SessionTestHome place;
   const SessionResponse waits =
       place.continue_session(place.start(deploy("true")), delivery("staging", "restart", "The old one hangs."));
@@ -184,7 +183,7 @@ TEST(GateQuestion, ASessionTakenUpAtItIsToldItsGoalAndNotes) {
   EXPECT_THAT(place.poll(waits).text, Not(HasSubstr("\nGoal: Make it faster\n\nA person")));
 }
 
-TEST(Sessions, TellWhatIsAskedForInOneOrder) {
+TEST(Sessions, ListRequirementsInAFixedOrder) {
   SessionTestHome place;
   const SessionResponse first = place.start(deploy("true"));
   place.next_sessions();

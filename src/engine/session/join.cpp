@@ -35,17 +35,17 @@ std::vector<Blocker> still_open(const std::vector<ChildView>& children) {
   std::vector<Blocker> blockers;
   for (const ChildView& child : children) {
     if (!child.outcome.empty()) continue;
-    const std::string state = child.token.empty() ? "has not begun" : "is not finished";
+    const std::string state = child.token.empty() ? "has not started" : "is not finished";
     blockers.push_back(
         {BlockerCode::kChildrenOpen, child.id, fmt::format("{} {}", child.id, state),
-         "Work it with its own token; if its agent is gone, say so with this artifact",
+         "Continue it with its own token; if its agent is gone, report that with this artifact",
          Value::object(
              {{"kind", kChildOutcome}, {"child", child.id}, {"outcome", "dead"}, {"reason", "what became of it"}})});
   }
   return blockers;
 }
 
-// Only a whole report about a child that is there ends it.
+// Only a complete report about an existing child ends it.
 Status check_reports(const std::vector<Child>& children, const Submission& submission) {
   const workflow::Contract* contract = workflow::Contracts::bundled().find("wr.contracts.child_outcome");
   for (const Value& artifact : submission.artifacts) {
@@ -98,7 +98,7 @@ Status Sessions::Parts::record_child_results(SessionUpdate& update, NodeNo numbe
     if (report == submission.artifacts.end()) continue;
     const std::string outcome = report->string_at("outcome") == "stopped" ? "stopped" : "dead";
     const std::string reason = report->string_at("reason").value_or("");
-    if (summary) SB_TRY(stop_in(update.transaction(), child.session, "its parent was told: " + reason, "parent"));
+    if (summary) SB_TRY(stop_in(update.transaction(), child.session, "its parent reported: " + reason, "parent"));
     SB_TRY(ended(child, outcome, reason));
   }
   return {};
@@ -115,7 +115,7 @@ Result<SessionResponse> Sessions::Parts::poll_children(SessionUpdate& update, co
   const bool is_reached = quorum == 0 ? all_ended : completed >= quorum;
   if (is_reached) return join(update, program, number, submission);
   if (all_ended) {
-    const std::string why = fmt::format("{} of {} sessions ended well; {} were to.\n{}", completed,
+    const std::string why = fmt::format("{} of {} sessions succeeded; {} were needed.\n{}", completed,
                                         node.children.size(), quorum, name_ended_badly(node.children));
     const std::string id = SB_TRY(ask(update, quorum_question({program, update.summary(), node}, why)));
     Value missing = Value::array();
@@ -132,9 +132,9 @@ Result<SessionResponse> Sessions::Parts::poll_children(SessionUpdate& update, co
   return blocked(update.transaction(), program, update.summary(), node, open, node.attempt, false);
 }
 
-// {outcome, notes, artifacts} of a child, with what is too large for a context named instead of carried.
+// {outcome, notes, artifacts} of a child; what is too large for a context is named instead of included.
 Result<Value> Sessions::Parts::result_of(store::Transaction& transaction, const Child& child) {
-  // One that nobody waited for is stopped with the join.
+  // A child that was not waited for is stopped with the join.
   const bool is_left = child.outcome.empty();
   Value result = Value::object({{"outcome", is_left ? "stopped" : child.outcome}});
   if (is_left || !child.reason.empty()) result.set("reason", is_left ? "not waited for" : child.reason);
@@ -209,10 +209,10 @@ Result<SessionResponse> Sessions::Parts::join(SessionUpdate& update, const Progr
     missing.push_back(child.id);
     moved.notes_to_agent.push_back(
         child.outcome.empty()
-            ? fmt::format("{} was not waited for: enough others had ended.", child.id)
+            ? fmt::format("{} was not waited for: enough others had completed.", child.id)
             : fmt::format("{} is {}{}{}.", child.id, child.outcome, child.reason.empty() ? "" : ": ", child.reason));
     if (child.outcome.empty() && !child.session.empty()) {
-      SB_TRY(stop_in(update.transaction(), child.session, "enough others had ended", "parent"));
+      SB_TRY(stop_in(update.transaction(), child.session, "enough others had completed", "parent"));
     }
   }
   Value payload = Value::object({{"node", number}, {"attempt", node.attempt}, {"captured", captured}});
@@ -238,10 +238,10 @@ Result<SessionResponse> Sessions::Parts::join(SessionUpdate& update, const Progr
 Status Sessions::Parts::stop_in(store::Transaction& transaction, std::string_view session, std::string_view reason,
                                 std::string_view by) {
   SessionUpdate update = SB_TRY(SessionUpdate::of(transaction, session, clock.now_ms()));
-  // Also below one that is over: what an agent of its own did not bring to an end.
+  // Also below one that is over: an agent may have left sessions of its own open.
   for (const std::string& child : SB_TRY(list_children(transaction, session))) {
     if (SB_TRY(read_summary(transaction, child))) {
-      SB_TRY(stop_in(transaction, child, "the session above it was stopped", by));
+      SB_TRY(stop_in(transaction, child, "its parent session was stopped", by));
     }
   }
   if (update.summary().status == SessionStatus::kComplete || update.summary().status == SessionStatus::kStopped)
@@ -249,12 +249,12 @@ Status Sessions::Parts::stop_in(store::Transaction& transaction, std::string_vie
   const Node tip = *SB_TRY(update.node(update.summary().tip));
   for (const Child& child : tip.children) {
     if (!child.session.empty() && child.outcome.empty()) {
-      SB_TRY(stop_in(transaction, child.session, "the session above it was stopped", by));
+      SB_TRY(stop_in(transaction, child.session, "its parent session was stopped", by));
     }
   }
   if (tip.waiting && !tip.waiting->decision.empty()) SB_TRY(inbox.discard_in(transaction, tip.waiting->decision));
   if (tip.waiting && !tip.waiting->session.empty()) {
-    SB_TRY(stop_in(transaction, tip.waiting->session, "the session it judged for was stopped", by));
+    SB_TRY(stop_in(transaction, tip.waiting->session, "the session it evaluated was stopped", by));
   }
   SB_TRY(update.emit("session_stopped", Value::object({{"reason", reason}, {"by", by}})));
   return finish(update);

@@ -1,4 +1,4 @@
-// Sessions that others start: by an id of their choosing, and below one another.
+// Sessions started with an id of the caller's choice, or as children of other sessions.
 #include <fmt/format.h>
 
 #include "base/limits.hpp"
@@ -11,8 +11,8 @@ namespace {
 std::unexpected<Error> taken(const Summary& summary, std::string_view what, std::string_view has) {
   return refuse("PRECONDITION_FAILED",
                 Error{ErrorCode::kConflict,
-                      fmt::format("session {} is there already, with another {}: {}", summary.id, what, has),
-                      "Start with another id, or with none",
+                      fmt::format("session {} already exists with another {}: {}", summary.id, what, has),
+                      "Start with another id, or without one",
                       {},
                       false});
 }
@@ -32,7 +32,7 @@ Result<std::optional<SessionResponse>> Sessions::find_started(store::Snapshot& s
     return taken(*summary, "parent", summary->parent_session.empty() ? "none" : summary->parent_session);
   }
   const auto tip = SB_TRY(read_node(snapshot, summary->id, summary->tip));
-  if (!tip) return fail(ErrorCode::kCorrupt, fmt::format("node {} of {} is not there", summary->tip, summary->id));
+  if (!tip) return fail(ErrorCode::kCorrupt, fmt::format("node {} of {} is missing", summary->tip, summary->id));
   return SB_TRY(show(snapshot, *summary, *tip));
 }
 
@@ -41,7 +41,7 @@ Status Sessions::Parts::attach_to_parent(store::Snapshot& snapshot, NewSession& 
   const auto above = SB_TRY(read_summary(snapshot, parent));
   if (!above) {
     return refuse("NOT_FOUND", Error{ErrorCode::kNotFound,
-                                     fmt::format("there is no session {} to start one in", quote_json(parent)),
+                                     fmt::format("no such parent session: {}", quote_json(parent)),
                                      remedy(RemedyKind::kFindSession),
                                      {},
                                      false});
@@ -49,7 +49,7 @@ Status Sessions::Parts::attach_to_parent(store::Snapshot& snapshot, NewSession& 
   if (above->depth + 1 > limits::kChildDepth) {
     return refuse("PRECONDITION_FAILED",
                   Error{ErrorCode::kForbidden,
-                        fmt::format("sessions start sessions at most {} deep", limits::kChildDepth),
+                        fmt::format("sessions may be nested at most {} deep", limits::kChildDepth),
                         "Do the work in this session",
                         {},
                         false});
@@ -81,7 +81,7 @@ Status Sessions::check_lineage(std::string_view session) {
       const Value first = SB_TRY(read_event(snapshot, above, 1, "session_started"));
       const bool is_one_below = first["depth"].is_integer() && first["depth"].as_integer() + 1 == depth;
       if (depth < 1 || depth > limits::kChildDepth || !is_one_below) {
-        return fail(ErrorCode::kForbidden, fmt::format("session {} is not one below {}", id, above),
+        return fail(ErrorCode::kForbidden, fmt::format("session {} is not one level below {}", id, above),
                     "Start it again from its parent");
       }
       id = above;

@@ -1,4 +1,4 @@
-// Sessions started under an id of the caller's choosing, and below one another.
+// Sessions started with an id of the caller's choice, and as children of other sessions.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -35,7 +35,7 @@ StartRequest starting_in(SessionTestHome& place) {
   return start_request;
 }
 
-TEST(ChosenId, StartingAgainGivesThePresentAnswerAndNoSecondSession) {
+TEST(ChosenId, StartingAgainReturnsTheCurrentAnswerAndNoSecondSession) {
   SessionTestHome place;
   StartRequest start_request = starting_in(place);
   start_request.id = session_id_from_bytes("0123456789abcdef");
@@ -76,7 +76,7 @@ TEST(ChosenId, AnotherGoalOrWorkflowOrParentIsRefused) {
   EXPECT_FALSE(place.sessions->start(other));
 }
 
-TEST(ChosenId, OnlyAnIdOfTheRightFormIsTaken) {
+TEST(ChosenId, OnlyAnIdOfTheRightFormatIsAccepted) {
   SessionTestHome place;
   const std::string good = session_id_from_bytes("0123456789abcdef");
   for (const std::string& bad : {std::string("s-1"), good + "0", "d" + good.substr(1), std::string("s-\0", 3) + good,
@@ -90,7 +90,7 @@ TEST(ChosenId, OnlyAnIdOfTheRightFormIsTaken) {
   EXPECT_EQ(place.sessions->list(10)->size(), 0u);
 }
 
-TEST(Lineage, ThreeBelowTheFirstAndNoFurther) {
+TEST(Lineage, ThreeLevelsBelowTheRootAndNoFurther) {
   SessionTestHome place;
   SessionResponse above = place.start(kFlow);
   for (int depth = 1; depth <= 3; ++depth) {
@@ -112,17 +112,17 @@ TEST(Lineage, ThreeBelowTheFirstAndNoFurther) {
   EXPECT_TRUE(place.sessions->check_lineage(SessionTestHome::session(above)));
 }
 
-// Puts another first event in the place of a session's own, as somebody with the store's file could.
+// Replaces the first event of a session, as an attacker with access to the store's file could.
 void rewrite_start(SessionTestHome& place, const std::string& session, const std::function<void(Value&)>& change) {
   const auto done = place.inbox.store->write([&](store::Transaction& transaction) -> Status {
     auto events = SB_TRY(transaction.events(session_stream(session), 1, 1'000));
     SB_TRY(transaction.remove_stream(session_stream(session)));
-    std::vector<store::NewEvent> anew;
-    for (const auto& event : events) anew.push_back({event.type, event.time_ms, event.payload});
-    Value first = *parse_json(anew.front().payload);
+    std::vector<store::NewEvent> changed;
+    for (const auto& event : events) changed.push_back({event.type, event.time_ms, event.payload});
+    Value first = *parse_json(changed.front().payload);
     change(first);
-    anew.front().payload = to_canonical_json(first);
-    SB_TRY(transaction.append(session_stream(session), {}, anew));
+    changed.front().payload = to_canonical_json(first);
+    SB_TRY(transaction.append(session_stream(session), {}, changed));
     return {};
   });
   ASSERT_TRUE(done) << done.error().to_string();
@@ -151,7 +151,7 @@ TEST(Lineage, AForgedOrMissingOneIsRefused) {
   rewrite_start(place, child, [&](Value& started) { started.set("lineage", good.substr(0, 30)); });
   refused("forged");
   rewrite_start(place, child, [&](Value& started) { started.set("lineage", "zz"); });
-  refused("mangled");
+  refused("malformed");
   rewrite_start(place, child, [&](Value& started) {
     started.set("lineage", good);
     started.set("parent", Value::object({{"session", stranger}, {"node", 1}, {"child", "spawned"}}));
@@ -180,7 +180,7 @@ SessionStatus status_of(SessionTestHome& place, const SessionResponse& answer) {
   return place.sessions->summary(SessionTestHome::session(answer))->status;
 }
 
-TEST(Descent, StoppingASessionStopsAllThatWasStartedBelowIt) {
+TEST(Descent, StoppingASessionStopsAllItsDescendants) {
   SessionTestHome place;
   const auto below = [&](const SessionResponse& parent) {
     StartRequest start_request = starting_in(place);
@@ -198,7 +198,7 @@ TEST(Descent, StoppingASessionStopsAllThatWasStartedBelowIt) {
   EXPECT_EQ(status_of(place, stranger), SessionStatus::kOpen);
 }
 
-TEST(Descent, WhatStaysOpenBelowACompleteSessionIsStoppedWithIt) {
+TEST(Descent, OpenDescendantsOfACompleteSessionAreStoppedWithIt) {
   SessionTestHome place;
   const SessionResponse parent = place.start(kFlow, {}, true);
   StartRequest start_request = starting_in(place);
@@ -212,31 +212,52 @@ TEST(Descent, WhatStaysOpenBelowACompleteSessionIsStoppedWithIt) {
   ASSERT_TRUE(place.sessions->stop(SessionTestHome::session(parent), "again", "run"));
 }
 
-// A command during which something else is done.
+// A command that does something else while it runs.
 class SlowCommand final : public CommandRunner {
  public:
-  CommandRun run(const std::string& command, const std::string&, std::span<const workflow::Origin>) override {
-    meanwhile();
+  CommandRun run(const std::string& command, const std::string&, std::span<const workflow::Origin>,
+                 const std::function<bool()>& should_continue) override {
+    if (meanwhile) meanwhile();
+    if (should_continue && !should_continue()) return {.command = command, .was_cancelled = true};
     return {.command = command, .exit = 0, .sandbox = "none"};
   }
   std::function<void()> meanwhile;
 };
 
-TEST(SlowCommands, HoldUpNoOtherSession) {
-  SessionTestHome place;
-  SlowCommand command;
-  Sessions sessions(*place.inbox.store, place.inbox.inbox, place.inbox.clock, place.inbox.random, command);
-  StartRequest start_request = starting_in(place);
-  const SessionResponse other = SessionTestHome::expect(sessions.start(start_request));
-  start_request.bundle = workflow::compiled(R"(
+constexpr const char* kChecked = R"(
 id: checked
 name: Checked
 description: A step with a command.
 version: 1.0.0
 steps:
   - {id: build, title: Build, prompt: Build it., verification: {command: ./check}}
-)",
-                                            place.around);
+)";
+
+TEST(SlowCommands, EndWhenTheCallIsCancelledAndDeliverNothing) {
+  SessionTestHome place;
+  SlowCommand command;
+  Sessions sessions(*place.inbox.store, place.inbox.inbox, place.inbox.clock, place.inbox.random, command);
+  StartRequest start_request = starting_in(place);
+  start_request.bundle = workflow::compiled(kChecked, place.around);
+  const SessionResponse checked = SessionTestHome::expect(sessions.start(start_request));
+  const auto types = place.event_types(checked);
+  ContinueRequest request{.token = SessionTestHome::token_of(checked), .submission = {.notes = "Built."}};
+  request.should_continue = [] { return false; };
+  const auto cancelled = sessions.continue_session(request);
+  ASSERT_FALSE(cancelled);
+  EXPECT_EQ(cancelled.error().error.code, ErrorCode::kUnavailable);
+  EXPECT_EQ(place.event_types(checked), types);
+  request.should_continue = {};
+  EXPECT_TRUE(sessions.continue_session(request));
+}
+
+TEST(SlowCommands, DoNotDelayOtherSessions) {
+  SessionTestHome place;
+  SlowCommand command;
+  Sessions sessions(*place.inbox.store, place.inbox.inbox, place.inbox.clock, place.inbox.random, command);
+  StartRequest start_request = starting_in(place);
+  const SessionResponse other = SessionTestHome::expect(sessions.start(start_request));
+  start_request.bundle = workflow::compiled(kChecked, place.around);
   const SessionResponse checked = SessionTestHome::expect(sessions.start(start_request));
   std::future<SessionResult<SessionResponse>> moved;
   bool is_held_up = true;

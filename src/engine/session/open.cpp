@@ -14,7 +14,7 @@ namespace {
 
 using workflow::Delegation;
 
-// What a child starts with: the keys mapped to it, then the arguments, which win.
+// The initial context of a child: the keys mapped to it, then the arguments, which take precedence.
 Value child_context(const Delegation& delegation, const Value& context) {
   Value own = Value::object();
   for (const auto& [from, to] : delegation.context_mapping) {
@@ -156,7 +156,7 @@ Result<NodeNo> Sessions::Parts::open_next(SessionUpdate& update, const Program& 
   if (number > limits::kSessionNodes) {
     return refuse(
         "PRECONDITION_FAILED",
-        Error{ErrorCode::kLimit, "this session has opened as many steps as it may", "Start a new one", {}, false});
+        Error{ErrorCode::kLimit, "this session has reached its limit of opened steps", "Start a new one", {}, false});
   }
   Node node;
   node.number = number;
@@ -181,7 +181,7 @@ Result<NodeNo> Sessions::Parts::open_next(SessionUpdate& update, const Program& 
     return refuse("PRECONDITION_FAILED", Error{ErrorCode::kLimit,
                                                fmt::format("step {} would start {} sessions; at most {} are allowed",
                                                            move.to.step, node.children.size(), limits::kChildren),
-                                               "Give it fewer items",
+                                               "Reduce the number of items",
                                                {},
                                                false});
   }
@@ -208,12 +208,12 @@ Status Sessions::Parts::start_children(SessionUpdate& update, const Program& pro
     if (running >= at_once) break;
     if (!child.session.empty() || !child.outcome.empty()) continue;
     if (child.hash.empty()) {
-      SB_TRY(dead(child, "unknown", fmt::format("there is no workflow {}", child.workflow_id)));
+      SB_TRY(dead(child, "unknown", fmt::format("no such workflow: {}", child.workflow_id)));
       continue;
     }
     const Summary& own = update.summary();
     if (own.depth + 1 > limits::kChildDepth) {
-      SB_TRY(dead(child, "dead", fmt::format("sessions start sessions at most {} deep", limits::kChildDepth)));
+      SB_TRY(dead(child, "dead", fmt::format("sessions may be nested at most {} deep", limits::kChildDepth)));
       continue;
     }
     NewSession new_session;

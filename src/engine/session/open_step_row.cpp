@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::string_view kHandoff = "wr.shaping_handoff";
 constexpr std::string_view kOutOfScope = "outOfScope";
-// It stands beside the token and the title in what a hook may say.
+// Hooks may print these next to the token and the title.
 constexpr std::size_t kRequiredOutputBytes = 300;
 constexpr std::size_t kTitleBytes = 120;
 constexpr std::size_t kGoalBytes = 160;
@@ -53,12 +53,12 @@ std::string required_output_text(const Program& program, const Position& positio
   add("the assessment", names_at(wanted["assessments"], "id"));
   add("context keys", names_at(wanted["captures"], "key"));
   if (wanted["criteria"].is_array() && wanted["criteria"].size() > 0) {
-    add("and", fmt::format("{} further checks", wanted["criteria"].size()));
+    add("and", fmt::format("{} more checks", wanted["criteria"].size()));
   }
   return std::string(utf8_prefix(text, kRequiredOutputBytes));
 }
 
-// Steps that somebody delivers or answers; a loop is only around them.
+// Counts the steps that are delivered or answered, not the loops around them.
 std::pair<int, int> place_of(const Program& program, std::string_view step) {
   int number = 0, of = 0;
   const StepNo here = program.find(step);

@@ -1,4 +1,4 @@
-// What hooks are shown of a session: right after every commit, and gone when the session is.
+// What hooks see of a session: current after every commit, and gone when the session is.
 #include "engine/session/open_step_row.hpp"
 
 #include <gmock/gmock.h>
@@ -41,11 +41,11 @@ class OpenSteps : public testing::Test {
     return found.empty() ? OpenStep() : found.front();
   }
   std::vector<std::string> damages(const SessionResponse& answer) {
-    std::vector<std::string> told;
+    std::vector<std::string> lines;
     const auto found = verify_session(*place_.inbox.store, SessionTestHome::session(answer));
     EXPECT_TRUE(found);
-    for (const Damage& damage : *found) told.push_back(damage.where + ": " + damage.message);
-    return told;
+    for (const Damage& damage : *found) lines.push_back(damage.where + ": " + damage.message);
+    return lines;
   }
   SessionResponse deliver(const SessionResponse& answer) {
     return place_.continue_session(answer, {.notes = "Done.", .context = Value::object({{"slices", Value::array()}})});
@@ -82,7 +82,7 @@ TEST_F(OpenSteps, FollowTheSessionFromStartToEnd) {
   open = only();
   EXPECT_EQ(open.waiting, "gate");
   EXPECT_EQ(open.decision, gate.line["decision"].string_at("id"));
-  EXPECT_THAT(*open.writes, ElementsAre("src/**"));  // until it is accepted it may have to be mended
+  EXPECT_THAT(*open.writes, ElementsAre("src/**"));  // until it is accepted it may need a fix
   EXPECT_THAT(damages(gate), IsEmpty());
 
   place_.decide(gate, "approve");
@@ -98,7 +98,7 @@ TEST_F(OpenSteps, FollowTheSessionFromStartToEnd) {
   EXPECT_THAT(damages(plan), IsEmpty());
 }
 
-TEST_F(OpenSteps, GoWithAStoppedAndADeletedSessionAndComeBackWithARewoundOne) {
+TEST_F(OpenSteps, DisappearWithAStoppedOrDeletedSessionAndReturnWithARewoundOne) {
   const SessionResponse first = place_.start(kHeld);
   const std::string id = SessionTestHome::session(first);
   ASSERT_TRUE(place_.sessions->stop(id, "enough", "me"));
@@ -113,7 +113,7 @@ TEST_F(OpenSteps, GoWithAStoppedAndADeletedSessionAndComeBackWithARewoundOne) {
   EXPECT_THAT(all(), IsEmpty());
 }
 
-TEST_F(OpenSteps, CarryTokensOfTheNewKeyWhenOldOnesAreRetired) {
+TEST_F(OpenSteps, HaveTokensOfTheNewKeyWhenOldOnesAreRetired) {
   const SessionResponse first = place_.start(kHeld);
   ASSERT_TRUE(place_.sessions->rotate_keys(true));
   EXPECT_NE(only().token, SessionTestHome::token_of(first));
@@ -132,7 +132,7 @@ TEST_F(OpenSteps, KnowWhatShapingPutOutOfScope) {
   EXPECT_THAT(all().front().out_of_scope, ElementsAre("vendor/"));
 }
 
-TEST_F(OpenSteps, KnowAHandOffThatWasDeliveredOnTheWay) {
+TEST_F(OpenSteps, KnowAHandOffDeliveredEarlier) {
   const SessionResponse plan = place_.start(kHeld);
   const Value handoff =
       Value::object({{"kind", "wr.shaping_handoff"}, {"outOfScope", Value::array({"src/legacy/**"})}});
@@ -151,15 +151,15 @@ TEST_F(OpenSteps, AreCheckedAgainstTheEvents) {
       return transaction.put(guard::kOpenSteps, guard::open_step_key("/srv", open.session), value);
     }));
   };
-  open.goal.clear();  // as an older program wrote it
+  open.goal.clear();  // as an older version wrote it
   put(guard::to_row(open));
   EXPECT_THAT(damages(first), IsEmpty());
   open.writes.reset();
   put(guard::to_row(open));
-  EXPECT_THAT(damages(first), ElementsAre(HasSubstr("open step: its record is not what the events say")));
+  EXPECT_THAT(damages(first), ElementsAre(HasSubstr("open step: its record does not match the events")));
   put("{");
   EXPECT_THAT(damages(first), ElementsAre(HasSubstr("open step: its record is damaged")));
-  // A store of an older program has none.
+  // A store of an older version has none.
   ASSERT_TRUE(place_.inbox.store->write([&](store::Transaction& transaction) {
     return transaction.remove(guard::kOpenSteps, guard::open_step_key("/srv", open.session));
   }));

@@ -1,4 +1,4 @@
-// What Sessions is made of; only its own .cpp files include this.
+// The internals of Sessions; included only by its own .cpp files.
 #pragma once
 
 #include <map>
@@ -16,7 +16,7 @@
 
 namespace sb::engine {
 
-// A session to be started inside a transaction: by a caller, or by the step of another session.
+// A session to start inside a transaction, by a caller or by a step of another session.
 struct NewSession {
   std::string id;
   std::shared_ptr<const Program> program;
@@ -37,16 +37,16 @@ struct CreatedSession {
   std::vector<std::string> warnings;  // limits reached before the first step
 };
 
-// A command that must be run before a submission can be judged.
+// A command that must run before a submission can be checked.
 struct PendingCommand {
   std::string command, workspace;
   std::vector<workflow::Origin> origins;
 };
 
-// Whether there is anything in it to deliver.
+// Whether it contains anything to deliver.
 bool carries_output(const Submission& submission);
 
-// An error that carries the format's code for agents.
+// An error with the format's code for agents.
 std::unexpected<Error> refuse(std::string_view code, Error error);
 
 struct Sessions::Parts {
@@ -67,7 +67,7 @@ struct Sessions::Parts {
   // Reading (read.cpp)
   Result<std::shared_ptr<const Program>> program(store::Snapshot& snapshot, std::string_view hash);
   Result<SessionToken> token(std::string_view text, std::initializer_list<Purpose> allowed);
-  // Read back from its event; nothing for 0.
+  // Read back from its event; empty for 0.
   Result<AttemptOutput> delivered(store::Snapshot& snapshot, std::string_view session, std::int64_t seq);
   Result<std::optional<PendingCommand>> pending_command(const SessionToken& token);
   Result<std::string> recall_from(store::Snapshot& snapshot, const Program& program, std::string_view session,
@@ -75,14 +75,14 @@ struct Sessions::Parts {
   Result<std::vector<ChildView>> children_of(store::Snapshot& snapshot, const Node& node);
 
   // Projecting (project.cpp)
-  // Writes the turn, and with it how the open step looks from outside.
+  // Writes the update and the row of the open step.
   Status finish(SessionUpdate& update);
-  // The tokens in those rows, under the current key.
+  // Renews the tokens in those rows with the current key.
   Status refresh_open_step_tokens(store::Transaction& transaction);
 
   // Answers (answers.cpp)
   std::string mint(Purpose purpose, std::string_view session, NodeNo node, int attempt) const;
-  // Of a node that is open: its step, its question, its children, or the end.
+  // The answer for an open node: its step, its question, its children, or the end.
   Result<SessionResponse> answer_for(store::Snapshot& snapshot, const Program& program, const Summary& summary,
                                      const Node& node, RenderReason render_reason, std::vector<std::string> notices,
                                      const Value& references = {});
@@ -93,20 +93,20 @@ struct Sessions::Parts {
                                   bool counts);
 
   // Opening (open.cpp)
-  // kInvalid with PRECONDITION_FAILED when its first step lacks a key.
+  // kInvalid with PRECONDITION_FAILED if a key for the first step is missing.
   Result<CreatedSession> create_session(store::Transaction& transaction, const NewSession& new_session);
   // Makes it a child of that session (lineage.cpp).
   Status attach_to_parent(store::Snapshot& snapshot, NewSession& new_session, const std::string& parent);
-  // Why the step the cursor came to cannot be opened: keys it lacks, options that cannot be offered.
+  // Why the step at the cursor cannot be opened: missing keys, options that cannot be offered.
   std::vector<Blocker> opening_blockers(const Program& program, const Summary& summary, const CursorMove& move,
                                         const Value& context) const;
-  // Emits what the cursor met and opens the node it came to (there are no obstacles); its number.
+  // Records the cursor's moves and opens the node at the cursor (nothing may block it); returns its number.
   Result<NodeNo> open_next(SessionUpdate& update, const Program& program, const Node& from, const CursorMove& move,
                            const Value& context, const std::map<std::string, std::string>& artifacts);
   Status start_children(SessionUpdate& update, const Program& program, NodeNo node);
 
   // Delivering (delivery.cpp)
-  // Where the session waited and still does, says that nothing of the submission was taken.
+  // If the session was waiting and still is, the answer says that the input was ignored.
   Result<SessionResponse> continue_session(SessionUpdate& update, const SessionToken& token,
                                            const Submission& submission, bool has_output);
   Result<SessionResponse> deliver(SessionUpdate& update, const Program& program, NodeNo node,
@@ -117,13 +117,13 @@ struct Sessions::Parts {
                                 const std::vector<Blocker>& blockers, const Submission& submission);
   Result<SessionResponse> ask_gate(SessionUpdate& update, const Program& program, NodeNo node,
                                    const AdvanceResult& outcome, const Submission& submission);
-  // Ends the attempt and asks a person whether to go on at all.
+  // Ends the attempt and asks a person whether to continue at all.
   Result<SessionResponse> trip_breaker(SessionUpdate& update, const Program& program, NodeNo node,
                                        std::string_view ended, int count, const std::string& why);
   Result<std::string> ask(SessionUpdate& update, const Checked<decision::Declaration>& declaration);
   Result<SessionResponse> ask_person(SessionUpdate& update, const Program& program, NodeNo node,
                                      const AttemptOutput& output, bool needs_signature, std::string reason);
-  // Answers the decision the token's node waits for, before it is gone on with.
+  // Answers the decision the token's node waits for, before the session continues.
   Status relay(SessionUpdate& update, const SessionToken& token, const RelayedAnswer& answer);
   Result<SessionResponse> poll_waiting(SessionUpdate& update, const Program& program, const Node& node,
                                        const Submission& submission, bool has_output);

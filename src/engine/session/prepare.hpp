@@ -1,4 +1,4 @@
-// What a start needs from outside: the workflow compiled out of a catalog, and what is observed of the workspace.
+// What a start needs from outside: the workflow compiled from a catalog, and facts about the workspace.
 #pragma once
 
 #include <string>
@@ -16,7 +16,7 @@ struct StartOptions {
 };
 
 // NOT_FOUND with the nearest id; VALIDATION_ERROR for a workflow that does not load, with all faults in
-// `details.faults`, and as they are in `faults` where that is wanted.
+// `details.faults`, and in `faults` if given.
 SessionResult<StartRequest> prepare_start(const Files& files, const workflow::Catalog& catalog, StartOptions options,
                                           Faults* faults = nullptr);
 

@@ -1,4 +1,4 @@
-// How the open steps of sessions look from outside, kept with every commit that changes one.
+// Keeps the rows of open steps current, with every commit that changes one.
 #include "base/limits.hpp"
 #include "engine/session/parts.hpp"
 #include "guard/host_session.hpp"

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
+#include "base/document/stored_reader.hpp"
 #include "base/limits.hpp"
 #include "engine/recall/recall.hpp"
 #include "engine/session/parts.hpp"
-#include "engine/state/stored_object.hpp"
 #include "workflow/compile/prompt_text.hpp"
 
 namespace sb::engine {
@@ -40,7 +40,7 @@ std::string_view name_of(Purpose purpose) {
 
 workflow::Origin origin_from(const Value& value) {
   workflow::Origin origin;
-  // What is not known here counts as a project's: the kind whose commands need the user's word.
+  // An unknown kind counts as a project's: the kind whose commands need the user's trust.
   origin.kind = workflow::SourceKind::kProject;
   for (const auto kind : {workflow::SourceKind::kBundled, workflow::SourceKind::kUser, workflow::SourceKind::kManaged,
                           workflow::SourceKind::kNamed}) {
@@ -52,12 +52,12 @@ workflow::Origin origin_from(const Value& value) {
   return origin;
 }
 
-// Where the workflow of a session came from; of a child session, where that of the topmost one did, since its commands
-// are pinned with it.
+// Where a session's workflow came from; for a child session, that of the root session, because its commands are pinned
+// with it.
 Result<std::vector<workflow::Origin>> origins_of(store::Snapshot& snapshot, Summary summary) {
   for (int up = 0; !summary.parent_session.empty() && up <= limits::kChildDepth; ++up) {
     auto parent = SB_TRY(read_summary(snapshot, summary.parent_session));
-    if (!parent) return fail(ErrorCode::kCorrupt, fmt::format("session {} has lost its parent", summary.id));
+    if (!parent) return fail(ErrorCode::kCorrupt, fmt::format("the parent of session {} is missing", summary.id));
     summary = std::move(*parent);
   }
   const Value started = SB_TRY(read_event(snapshot, summary.id, 1, "session_started"));
@@ -92,7 +92,7 @@ Result<SessionToken> Sessions::Parts::token(std::string_view text, std::initiali
   const auto is_stale = [&] {
     return !token && (token.error().fault == TokenFault::kUnknownKey || token.error().fault == TokenFault::kRetiredKey);
   };
-  // Another process may have made or retired a key since: one that is retired must not count for long.
+  // Another process may have added or retired a key since: a retired one must not be accepted for long.
   constexpr std::int64_t kKeysFreshMs = 1'000;
   const TimestampMs now = clock.now_ms();
   if (keys.empty() || is_stale() || now - keys_read_ms >= kKeysFreshMs || now < keys_read_ms) {
@@ -123,7 +123,7 @@ Result<AttemptOutput> Sessions::Parts::delivered(store::Snapshot& snapshot, std:
   if (seq == 0) return out;
   const auto events = SB_TRY(snapshot.events(session_stream(session), seq, 1));
   if (events.empty() || events.front().seq != seq) {
-    return fail(ErrorCode::kCorrupt, fmt::format("event {} of session {} is not there", seq, session));
+    return fail(ErrorCode::kCorrupt, fmt::format("event {} of session {} is missing", seq, session));
   }
   const Value payload = SB_TRY(parse_stored(events.front().payload));
   out.notes = payload.string_at("notes").value_or("");
@@ -172,7 +172,7 @@ Result<std::string> Sessions::Parts::recall_from(store::Snapshot& snapshot, cons
     auto parent = SB_TRY(read_node(snapshot, session, current.parent));
     const auto attempt = SB_TRY(read_attempt(snapshot, session, current.parent, current.parent_attempt));
     if (!parent || !attempt) {
-      return fail(ErrorCode::kCorrupt, fmt::format("node {} of session {} is not there", current.parent, session));
+      return fail(ErrorCode::kCorrupt, fmt::format("node {} of session {} is missing", current.parent, session));
     }
     RecalledStep past;
     past.node = parent->number;

@@ -1,4 +1,4 @@
-// Answers that an agent passes on, and what is shown of a question where nobody can be asked.
+// Answers that an agent passes on, and how a question is shown when no one can be asked.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -35,7 +35,7 @@ class Relay : public testing::Test {
   SessionTestHome place;
 };
 
-TEST_F(Relay, GoesOnWithWhatThePersonChoseWhereTheUserAllowsIt) {
+TEST_F(Relay, ContinuesWithThePersonsChoiceIfTheUserAllowsIt) {
   place.inbox.policy.may_relay = true;
   const SessionResponse asked = place.continue_session(place.start(kGated));
   EXPECT_TRUE(asked.line["decision"]["relay"].as_bool());
@@ -47,7 +47,7 @@ TEST_F(Relay, GoesOnWithWhatThePersonChoseWhereTheUserAllowsIt) {
   EXPECT_EQ(done.outcome->resolved_by, inbox::ResolvedBy::kRelayed);
   EXPECT_EQ(done.outcome->principal, "an agent");
   EXPECT_EQ(done.outcome->raw, "{}");
-  // The same call again repeats the answer; the decision is not looked at.
+  // The same call again repeats the answer without looking at the decision.
   const auto again = relay(asked, relayed("d-other", {"reject"}));
   ASSERT_TRUE(again);
   EXPECT_EQ(again->line, next->line);
@@ -64,13 +64,13 @@ TEST_F(Relay, ARemarkIsTheReasonOfARejection) {
   EXPECT_THAT(next->text, HasSubstr("Too short"));
 }
 
-TEST_F(Relay, IsRefusedWhereTheUserDoesNotAllowIt) {
+TEST_F(Relay, IsRefusedUnlessTheUserAllowsIt) {
   const SessionResponse asked = place.continue_session(place.start(kGated));
   EXPECT_FALSE(asked.line["decision"]["relay"].as_bool());
   const auto next = relay(asked, relayed(decision_of(asked), {"approve"}));
   ASSERT_FALSE(next);
   EXPECT_EQ(next.error().code, "PRECONDITION_FAILED");
-  // An agent is told who answers, not how it could unlock itself.
+  // The agent is told who answers, not how to unlock itself.
   EXPECT_THAT(next.error().error.to_string(),
               HasSubstr("A person must answer it: signalbox inbox answer " + decision_of(asked)));
   EXPECT_THAT(next.error().error.to_string(), Not(HasSubstr("config")));
@@ -83,14 +83,14 @@ TEST_F(Relay, NeverOpensASignedGate) {
   place.inbox.enrol("ann");
   const SessionResponse asked = place.continue_session(place.start(kSigned));
   EXPECT_FALSE(asked.line["decision"]["relay"].as_bool());
-  EXPECT_THAT(asked.text, HasSubstr("A person signs this"));
+  EXPECT_THAT(asked.text, HasSubstr("A person must sign this"));
   const auto next = relay(asked, relayed(decision_of(asked), {"approve"}));
   ASSERT_FALSE(next);
   EXPECT_THAT(next.error().error.message, HasSubstr("requires an operator's signature"));
   EXPECT_TRUE(state(decision_of(asked)).is_open());
 }
 
-TEST_F(Relay, OnlyTheOpenDecisionOfThisSessionWithWhatItOffers) {
+TEST_F(Relay, AcceptsOnlyTheOpenDecisionOfThisSessionAndItsOptions) {
   place.inbox.policy.may_relay = true;
   const SessionResponse other = place.continue_session(place.start(kGated));
   const SessionResponse asked = place.continue_session(place.start(kGated));
@@ -115,7 +115,7 @@ TEST_F(Relay, OnlyTheOpenDecisionOfThisSessionWithWhatItOffers) {
   EXPECT_EQ(SessionTestHome::kind(place.poll(asked)), "blocked");
 }
 
-TEST_F(Relay, RehydratingTakesNoAnswer) {
+TEST_F(Relay, RehydratingAcceptsNoAnswer) {
   place.inbox.policy.may_relay = true;
   const SessionResponse asked = place.continue_session(place.start(kGated));
   EXPECT_FALSE(place.sessions->continue_session({.token = SessionTestHome::token_of(asked),
@@ -124,15 +124,15 @@ TEST_F(Relay, RehydratingTakesNoAnswer) {
   EXPECT_TRUE(state(decision_of(asked)).is_open());
 }
 
-TEST_F(Relay, NothingIsAskedNothingIsAnswered) {
+TEST_F(Relay, IsRefusedWithoutAQuestion) {
   place.inbox.policy.may_relay = true;
   const SessionResponse first = place.start(kGated);
   const auto early = relay(first, relayed("d-1", {"approve"}));
   ASSERT_FALSE(early);
-  EXPECT_THAT(early.error().error.message, HasSubstr("waits for no decision"));
+  EXPECT_THAT(early.error().error.message, HasSubstr("is not waiting for a decision"));
 }
 
-TEST_F(Relay, ADecisionThatEndedWithoutAnAnswerIsAskedAnew) {
+TEST_F(Relay, ADecisionThatEndedWithoutAnAnswerIsAskedAgain) {
   const SessionResponse asked = place.start(workflow_text(
       "[{id: which, type: decision, title: Which, decision: {instruction: \"Which way?\", options: [left, right]}, "
       "captureAs: way}, {id: two, title: Two, prompt: P}]"));
@@ -145,10 +145,10 @@ TEST_F(Relay, ADecisionThatEndedWithoutAnAnswerIsAskedAnew) {
   EXPECT_EQ(SessionTestHome::step(place.poll(again)), "two");
 }
 
-TEST_F(Relay, WhatIsShownIsTheContextAndThenTheBlock) {
+TEST_F(Relay, ShowsTheContextBeforeTheBlock) {
   const SessionResponse asked = place.continue_session(place.start(kGated), {.notes = "I did\nthis."});
   EXPECT_THAT(asked.text, HasSubstr("  | I did\n  | this."));
-  EXPECT_THAT(asked.text, HasSubstr("Shall the result of this step be accepted?\n\n1) Approve\n2) Reject\n\nA person"));
+  EXPECT_THAT(asked.text, HasSubstr("Accept the result of this step?\n\n1) Approve\n2) Reject\n\nA person"));
   EXPECT_THAT(asked.text, HasSubstr("approve|reject`"));
   EXPECT_THAT(asked.text, Not(HasSubstr("Choose one.")));
 }

@@ -1,6 +1,6 @@
-// The user's store with its inbox, and the sessions in it: what a command or a server works at.
+// The user's store with its inbox and sessions, as commands and servers use it.
 //
-// Not thread-safe. Keep it where it was made: its parts refer to each other.
+// Not thread-safe. Not movable: its parts refer to each other.
 #pragma once
 
 #include <memory>

@@ -11,7 +11,7 @@
 namespace sb::engine {
 namespace {
 
-// Codes for agents are in capitals; other rules are names of faults in documents.
+// Codes for agents are in capitals; other rules name faults in documents.
 bool is_agent_code(std::string_view rule) {
   return !rule.empty() && rule.front() >= 'A' && rule.front() <= 'Z';
 }
@@ -33,23 +33,22 @@ Status check_text(std::string_view what, std::string_view text, std::size_t limi
 
 Status check_start(const StartRequest& start_request) {
   SB_TRY(check_text("the goal", start_request.goal, limits::kGoalBytes));
-  if (is_blank(start_request.goal)) return fail(ErrorCode::kInvalid, "the goal is empty", "Say what is to be done");
+  if (is_blank(start_request.goal)) return fail(ErrorCode::kInvalid, "the goal is empty", "Say what to do");
   if (!start_request.id.empty()) {
     const auto bytes = session_bytes(start_request.id);
     if (!bytes || session_id_from_bytes(*bytes) != start_request.id) {
-      return fail(ErrorCode::kInvalid, fmt::format("{} is no session's id", quote_json(start_request.id)),
+      return fail(ErrorCode::kInvalid, fmt::format("{} is not a valid session id", quote_json(start_request.id)),
                   "An id is s- and 26 characters");
     }
   }
-  SB_TRY(check_text("the workspace's path", start_request.workspace, limits::kTextBytes));
-  return check_text("the path of the workflow's file", start_request.origin.file, limits::kTextBytes);
+  SB_TRY(check_text("the workspace path", start_request.workspace, limits::kTextBytes));
+  return check_text("the path of the workflow file", start_request.origin.file, limits::kTextBytes);
 }
 
 std::string_view code_for(const Error& error) {
   switch (error.code) {
     case ErrorCode::kInvalid:
     case ErrorCode::kLimit:
-    case ErrorCode::kUnsupported:
       return "VALIDATION_ERROR";
     case ErrorCode::kNotFound:
       return "NOT_FOUND";
@@ -59,6 +58,7 @@ std::string_view code_for(const Error& error) {
     case ErrorCode::kUnavailable:
       return "TOKEN_SESSION_LOCKED";
     case ErrorCode::kCorrupt:
+    case ErrorCode::kUnsupported:
       return "SESSION_NOT_HEALTHY";
     case ErrorCode::kIo:
     case ErrorCode::kInternal:
@@ -87,7 +87,7 @@ Sessions::~Sessions() = default;
 SessionResult<SessionResponse> Sessions::start(const StartRequest& start_request) {
   const std::scoped_lock lock(parts_->mutex);
   if (start_request.bundle.empty()) {
-    return answered<SessionResponse>(fail(ErrorCode::kInvalid, "there is no workflow to start", "Name one"));
+    return answered<SessionResponse>(fail(ErrorCode::kInvalid, "no workflow given", "Name one"));
   }
   if (const Status fits = check_start(start_request); !fits)
     return answered<SessionResponse>(std::unexpected(fits.error()));
@@ -97,7 +97,7 @@ SessionResult<SessionResponse> Sessions::start(const StartRequest& start_request
     NewSession new_session;
     for (const auto& compiled : start_request.bundle) {
       SB_TRY(put_json_blob(transaction, compiled->pinned));
-      // Read back as every later turn reads it: what is pinned has its members by name.
+      // Read back as every later turn reads it: the members of pinned JSON are sorted by name.
       new_session.program = SB_TRY(parts_->program(transaction, compiled->hash));
     }
     new_session.id =
@@ -125,23 +125,24 @@ SessionResult<SessionResponse> Sessions::continue_session(const ContinueRequest&
   if (request.intent == ContinueRequest::Intent::kRehydrate) {
     if (!request.answer) return rehydrate(request.token);
     return answered<SessionResponse>(
-        fail(ErrorCode::kInvalid, "rehydrating only shows the step again; it takes no answer", "Leave the intent out"));
+        fail(ErrorCode::kInvalid, "rehydrating only shows the step again; it takes no answer", "Omit the intent"));
   }
   return answered([&]() -> Result<SessionResponse> {
     const SessionToken token = SB_TRY(parts_->token(request.token, {Purpose::kContinue, Purpose::kResume}));
     SB_TRY(check_text("notes", request.submission.notes, limits::kNotesBytes));
     const bool has_output = request.intent == ContinueRequest::Intent::kAdvance || carries_output(request.submission);
     Submission submission = request.submission;
-    // A command may take minutes, so it runs before the transaction; a token that is used already runs nothing.
+    // A command may take minutes, so it runs before the transaction; for a used token nothing runs.
     const auto due = has_output ? SB_TRY(parts_->pending_command(token)) : std::nullopt;
     if (due) {
-      // Nor do other sessions wait for it.
+      // Other sessions do not wait for it either.
       lock.unlock();
-      submission.command = parts_->commands.run(due->command, due->workspace, due->origins);
+      submission.command = parts_->commands.run(due->command, due->workspace, due->origins, request.should_continue);
       lock.lock();
     }
     if (submission.command && submission.command->was_cancelled) {
-      return fail(ErrorCode::kUnavailable, "the call was cancelled while the step's command ran; nothing was delivered",
+      return fail(ErrorCode::kUnavailable,
+                  "the call was cancelled while the step's command was running; nothing was delivered",
                   "Deliver the step again with the same token");
     }
     return parts_->store.write([&](store::Transaction& transaction) -> Result<SessionResponse> {
@@ -166,11 +167,12 @@ SessionResult<SessionResponse> Sessions::rehydrate(std::string_view text) {
       const auto node = summary ? SB_TRY(read_node(snapshot, token.session, token.node)) : std::nullopt;
       if (!node) {
         return refuse("TOKEN_UNKNOWN_NODE", Error{ErrorCode::kNotFound,
-                                                  fmt::format("session {} is not here any more", token.session),
+                                                  fmt::format("session {} no longer exists", token.session),
                                                   parts_->remedy(RemedyKind::kFindSession),
                                                   {},
                                                   false});
       }
+      SB_TRY(check_newest_event(snapshot, token.session));
       return show(snapshot, *summary, *node);
     });
   }());
@@ -235,9 +237,10 @@ Result<Summary> Sessions::summary(std::string_view session) {
   return parts_->store.read([&](store::Snapshot& snapshot) -> Result<Summary> {
     auto found = SB_TRY(read_summary(snapshot, session));
     if (!found) {
-      return fail(ErrorCode::kNotFound, fmt::format("there is no session {}", quote_json(session)),
-                  "signalbox session list shows them");
+      return fail(ErrorCode::kNotFound, fmt::format("no such session: {}", quote_json(session)),
+                  "List sessions: signalbox session list");
     }
+    SB_TRY(check_newest_event(snapshot, session));
     return std::move(*found);
   });
 }
@@ -247,8 +250,8 @@ Result<std::string> Sessions::resolve(std::string_view name) {
   return parts_->store.read([&](store::Snapshot& snapshot) -> Result<std::string> {
     const auto unknown = [&] {
       return fail(ErrorCode::kNotFound,
-                  fmt::format("there is no session {}", quote_json(name.substr(0, limits::kIdBytes))),
-                  "signalbox session list shows them");
+                  fmt::format("no such session: {}", quote_json(name.substr(0, limits::kIdBytes))),
+                  "List sessions: signalbox session list");
     };
     if (name.size() < kPrefixLength || name.size() > limits::kIdBytes || !is_utf8(name) || name.contains('\0')) {
       return unknown();
@@ -256,8 +259,8 @@ Result<std::string> Sessions::resolve(std::string_view name) {
     const auto rows = SB_TRY(snapshot.list(kSessions, {.prefix = std::string(name), .limit = 2}));
     if (rows.empty()) return unknown();
     if (rows.size() > 1) {
-      return fail(ErrorCode::kInvalid, fmt::format("several sessions begin with {}", quote_json(name)),
-                  "Give more of the id");
+      return fail(ErrorCode::kInvalid, fmt::format("several sessions start with {}", quote_json(name)),
+                  "Give more characters of the id");
     }
     return rows.front().key;
   });
@@ -324,7 +327,7 @@ Result<std::string> Sessions::token_for(const Summary& summary) {
   return parts_->store.write([&](store::Transaction& transaction) -> Result<std::string> {
     SB_TRY(parts_->keys.load_or_make(transaction, parts_->random, parts_->clock.now_ms()));
     const auto tip = SB_TRY(read_node(transaction, summary.id, summary.tip));
-    if (!tip) return fail(ErrorCode::kCorrupt, fmt::format("node {} of {} is not there", summary.tip, summary.id));
+    if (!tip) return fail(ErrorCode::kCorrupt, fmt::format("node {} of {} is missing", summary.tip, summary.id));
     return parts_->mint(Purpose::kResume, summary.id, tip->number, tip->attempt);
   });
 }

@@ -41,7 +41,7 @@ steps:
 )";
 }
 
-TEST(Sessions, LeadThroughAWorkflowToItsEnd) {
+TEST(Sessions, RunAWorkflowToItsEnd) {
   SessionTestHome place;
   SessionResponse answer = place.start(kThree);
   EXPECT_EQ(SessionTestHome::kind(answer), "ok");
@@ -57,7 +57,7 @@ TEST(Sessions, LeadThroughAWorkflowToItsEnd) {
   EXPECT_EQ(place.sessions->summary(SessionTestHome::session(answer))->status, SessionStatus::kComplete);
 }
 
-TEST(Sessions, AUsedTokenGivesTheSameAnswerByteForByteWhateverIsSentWithIt) {
+TEST(Sessions, AUsedTokenReturnsTheSameAnswerWhateverIsSentWithIt) {
   SessionTestHome place;
   const SessionResponse first = place.start(kThree);
   const SessionResponse second = place.continue_session(first, {.notes = "First."});
@@ -70,14 +70,14 @@ TEST(Sessions, AUsedTokenGivesTheSameAnswerByteForByteWhateverIsSentWithIt) {
   EXPECT_EQ(place.sessions->nodes(SessionTestHome::session(first))->size(), 3u);
 }
 
-TEST(Pain14, ATokenOfOneProcessIsGoodInAnother) {
+TEST(Pain14, ATokenOfOneProcessIsValidInAnother) {
   SessionTestHome place;
   const SessionResponse first = place.start(kThree);
   place.next_sessions();
   EXPECT_EQ(SessionTestHome::step(place.continue_session(first)), "two");
 }
 
-TEST(Pain6, StartsAtOnceAllSucceed) {
+TEST(Pain6, ConcurrentStartsAllSucceed) {
   SessionTestHome place;
   StartRequest start_request;
   start_request.bundle = workflow::compiled(kThree, place.around);
@@ -94,7 +94,7 @@ TEST(Pain6, StartsAtOnceAllSucceed) {
   EXPECT_EQ(place.sessions->list(100)->size(), 30u);
 }
 
-TEST(Pain7, TheFirstContinueRightAfterAStartGoesThrough) {
+TEST(Pain7, TheFirstContinueRightAfterAStartSucceeds) {
   SessionTestHome place;
   for (int i = 0; i < 12; ++i) EXPECT_EQ(SessionTestHome::step(place.continue_session(place.start(kThree))), "two");
 }
@@ -107,13 +107,13 @@ TEST(Sessions, ATitleIsOneLineWhateverIsFilledIn) {
   EXPECT_THAT(first.text, HasSubstr("# Do this and that\n"));
 }
 
-TEST(Pain8, NothingStandsBeforeTheWorkflowsOwnFirstStep) {
+TEST(Pain8, NothingComesBeforeTheWorkflowsOwnFirstStep) {
   SessionTestHome place;
   EXPECT_EQ(SessionTestHome::step(place.start(kThree)), "one");
 }
 
-// A server that runs on must not go on with a key somebody retired beside it.
-TEST(Pain23, AKeyRetiredByAnotherProcessCountsNoMore) {
+// A running server must not continue with a key that another process has retired.
+TEST(Pain23, AKeyRetiredByAnotherProcessIsNoLongerAccepted) {
   SessionTestHome place;
   const SessionResponse first = place.start(kThree);
   const SessionResponse second = place.continue_session(first);
@@ -144,7 +144,7 @@ TEST(Pain23, KeysRotateOldTokensVerifyUntilTheyAreRetired) {
       "two");
 }
 
-TEST(Pain25, NotesAreKeptToTheLastByteOrRefused) {
+TEST(Pain25, NotesAreStoredCompletelyOrRefused) {
   SessionTestHome place;
   const SessionResponse first = place.start(kThree);
   const std::string notes(limits::kNotesBytes, 'n');
@@ -163,7 +163,7 @@ TEST(Sessions, RehydratingShowsTheStepAndChangesNothing) {
   EXPECT_THAT(shown.text, HasSubstr("Measured everything."));
   const SessionResponse old = place.rehydrate(first);
   EXPECT_EQ(SessionTestHome::step(old), "one");
-  EXPECT_THAT(old.text, HasSubstr("Two")) << "it says where the tip is";
+  EXPECT_THAT(old.text, HasSubstr("Two")) << "it names the tip";
   EXPECT_NE(SessionTestHome::token_of(old), SessionTestHome::token_of(first));
   EXPECT_EQ(place.event_types(first).size(), events);
 }
@@ -178,12 +178,12 @@ TEST(Pain11, AForkSeesWhatItsAncestorsSetAndNothingElse) {
   EXPECT_THAT(right.text, HasSubstr("[unset: colour]"));
   EXPECT_EQ(place.context_at_tip(right).find("colour"), nullptr);
   EXPECT_EQ(place.context_at_tip(right).find("shape"), nullptr);
-  EXPECT_EQ(SessionTestHome::step(place.continue_session(left)), "") << "the other branch goes on as it was";
+  EXPECT_EQ(SessionTestHome::step(place.continue_session(left)), "") << "the other branch continues unchanged";
   EXPECT_EQ(to_json(place.continue_session(back).to_value()), to_json(right.to_value()))
       << "a fork's token is used once too";
 }
 
-TEST(Pain18, ABlockedAnswerSaysWhatIsMissingAndCarriesTheTokenToRetryWith) {
+TEST(Pain18, ABlockedAnswerListsWhatIsMissingAndHasATokenToRetry) {
   SessionTestHome place;
   const SessionResponse first = place.start(kThree);
   const SessionResponse refused =
@@ -211,7 +211,7 @@ TEST(Sessions, TenRefusalsInARowAskAPerson) {
   EXPECT_EQ(SessionTestHome::step(place.continue_session(answer)), "two");
 }
 
-TEST(Sessions, APersonMayStopWhatDoesNotGetThrough) {
+TEST(Sessions, APersonMayStopAStepThatKeepsFailing) {
   SessionTestHome place;
   SessionResponse answer = place.start(kThree, {}, true);
   for (int i = 0; i < limits::kConsecutiveBlocksAutonomous; ++i) {
@@ -244,7 +244,7 @@ TEST(Gate, StoresTheOutputAndOpensOnApproval) {
   EXPECT_THAT(place.rehydrate(next).text, HasSubstr("The plan."));
 }
 
-TEST(Gate, RejectionGoesBackWithTheReasonAndThriceAsksAPerson) {
+TEST(Gate, RejectionReturnsTheReasonAndTheThirdAsksAPerson) {
   SessionTestHome place;
   SessionResponse answer = place.start(gated("{kind: coordinator_eval}"));
   for (int i = 1; i <= limits::kGateRejections; ++i) {
@@ -278,7 +278,7 @@ TEST(Gate, HumanApprovalNeedsASignature) {
   EXPECT_EQ(SessionTestHome::step(place.poll(waits)), "build");
 }
 
-TEST(Gate, AnEvaluatorJudgesWhenNobodyWatches) {
+TEST(Gate, AnEvaluatorJudgesAutonomousSessions) {
   SessionTestHome place;
   place.around.add_workflow(R"(
 id: wr.gate-eval-generic
@@ -347,7 +347,7 @@ steps:
   EXPECT_EQ(SessionTestHome::kind(place.poll(again)), "awaiting_decision") << "going back to a decision asks again";
 }
 
-TEST(Verification, IsRunByUsAndItsFailureIsShown) {
+TEST(Verification, IsRunBySignalboxAndItsFailureIsShown) {
   SessionTestHome place;
   const SessionResponse first = place.start(R"(
 id: verified
@@ -373,7 +373,7 @@ steps:
   EXPECT_EQ(place.commands.ran.size(), 2u) << "a used token runs nothing";
 }
 
-TEST(Verification, SaysWhatItWouldRunUntilTheFolderIsTrusted) {
+TEST(Verification, ShowsTheCommandUntilTheFolderIsTrusted) {
   SessionTestHome place;
   const SessionResponse check = place.continue_session(place.start(R"(
 id: verified
@@ -390,7 +390,7 @@ steps:
   EXPECT_THAT(asked.text, HasSubstr("signalbox trust /srv"));
 }
 
-TEST(Checkpoint, IsMadeOnceAndItsTokenResumes) {
+TEST(Checkpoint, IsCreatedOnceAndItsTokenResumes) {
   SessionTestHome place;
   const SessionResponse first = place.start(kThree);
   const auto made = place.sessions->checkpoint(*first.line.string_at("checkpointToken"));
@@ -402,7 +402,7 @@ TEST(Checkpoint, IsMadeOnceAndItsTokenResumes) {
   EXPECT_EQ(SessionTestHome::step(resumed), "one");
 }
 
-TEST(Rewind, IsExplicitRecordedAndForksOnlyWhenGoneOn) {
+TEST(Rewind, IsExplicitAndRecordedAndForksOnlyWhenContinued) {
   SessionTestHome place;
   const SessionResponse first = place.start(kThree);
   place.continue_session(place.continue_session(first));
@@ -425,7 +425,7 @@ TEST(Sessions, StoppingOneEndsTheQuestionItWaitsFor) {
   EXPECT_EQ(place.sessions->summary(SessionTestHome::session(waits))->status, SessionStatus::kStopped);
 }
 
-TEST(Sessions, TellWhatIsWrongWithATokenOrASubmission) {
+TEST(Sessions, ExplainInvalidTokensAndSubmissions) {
   SessionTestHome place;
   const SessionResponse first = place.start(kThree);
   const auto code = [&](const std::string& token, Submission submission = {.notes = "x"}) {
@@ -447,7 +447,7 @@ TEST(Sessions, TellWhatIsWrongWithATokenOrASubmission) {
   EXPECT_EQ(code(token), "none");
 }
 
-TEST(Sessions, StartSaysWhichKeyTheFirstStepLacks) {
+TEST(Sessions, StartNamesTheKeyTheFirstStepNeeds) {
   SessionTestHome place;
   StartRequest start_request;
   start_request.bundle = workflow::compiled(R"(
@@ -467,6 +467,27 @@ steps:
   EXPECT_TRUE(place.sessions->list(10)->empty());
   start_request.context = Value::object({{"target", "it"}});
   EXPECT_TRUE(place.sessions->start(start_request));
+}
+
+TEST(Sessions, AnEventOfANewerVersionIsRefused) {
+  SessionTestHome place;
+  const SessionResponse first = place.start(kThree);
+  const std::string id = SessionTestHome::session(first);
+  ASSERT_TRUE(place.inbox.append(session_stream(id), "something_new"));
+  const auto types = place.event_types(first);
+  const auto summary = place.sessions->summary(id);
+  ASSERT_FALSE(summary);
+  EXPECT_EQ(summary.error().code, ErrorCode::kUnsupported);
+  const std::string why = R"(has the unknown type "something_new" and was written by a newer version of Signalbox)";
+  EXPECT_THAT(summary.error().message, HasSubstr(why));
+  const std::string token = SessionTestHome::token_of(first);
+  for (const auto& answer : {place.sessions->rehydrate(token), place.sessions->continue_session({.token = token})}) {
+    ASSERT_FALSE(answer);
+    EXPECT_EQ(answer.error().code, "SESSION_NOT_HEALTHY");
+    EXPECT_EQ(answer.error().error.code, ErrorCode::kUnsupported);
+    EXPECT_THAT(answer.error().error.message, HasSubstr(why));
+  }
+  EXPECT_EQ(place.event_types(first), types);
 }
 
 TEST(Pain1, StandingGuidanceReachesTheAgentAtStartAndResume) {

@@ -4,8 +4,8 @@
 
 #include "base/assert.hpp"
 #include "base/document/document.hpp"
+#include "base/document/stored_reader.hpp"
 #include "base/text/unicode.hpp"
-#include "engine/state/stored_object.hpp"
 
 namespace sb::engine {
 
@@ -13,16 +13,17 @@ Result<SessionUpdate> SessionUpdate::of(store::Transaction& transaction, std::st
   SessionUpdate update(transaction, session, now);
   auto summary = SB_TRY(read_summary(transaction, session));
   if (!summary) {
-    return fail(ErrorCode::kNotFound, fmt::format("there is no session {}", session),
-                "It was deleted, or belongs to another home");
+    return fail(ErrorCode::kNotFound, fmt::format("no such session: {}", session),
+                "It was deleted or is in another home");
   }
   update.state_.summary = std::move(*summary);
   update.head_ = SB_TRY(transaction.head(session_stream(session)));
   if (update.head_.seq != update.state_.summary.events) {
+    SB_TRY(check_newest_event(transaction, session));
     return fail(ErrorCode::kCorrupt,
-                fmt::format("session {} has {} events and its row says {}", session, update.head_.seq,
+                fmt::format("session {} has {} events but its row says {}", session, update.head_.seq,
                             update.state_.summary.events),
-                "signalbox session verify says what of the session is whole");
+                "Check the session: signalbox session verify");
   }
   return update;
 }
@@ -36,7 +37,7 @@ Result<const Node*> SessionUpdate::node(NodeNo number) {
   if (found != state_.nodes.end()) return &found->second;
   auto node = SB_TRY(read_node(*transaction_, session_, number));
   if (!node) return fail(ErrorCode::kNotFound, fmt::format("session {} has no node {}", session_, number));
-  // Something was delivered, and its gate is open: that attempt is not over.
+  // Something was delivered and its gate is open: that attempt has not ended.
   if (node->waiting) {
     const auto attempt = SB_TRY(read_attempt(*transaction_, session_, number, node->attempt));
     if (attempt) state_.attempts[{number, node->attempt}] = *attempt;
@@ -64,10 +65,10 @@ Status SessionUpdate::emit(std::string type, Value payload) {
   const std::int64_t seq = next_seq();
   Event event{std::move(type), std::move(payload)};
   std::string json = to_canonical_json(event.payload);
-  // What is not UTF-8 could never be read back, and the session with it.
+  // Text that is not UTF-8 could not be read back, which would make the session unreadable.
   if (!is_utf8(json)) {
-    return fail(ErrorCode::kInvalid, fmt::format("a text of {} is not UTF-8, so it cannot be kept", event.type),
-                "Give texts and names in UTF-8");
+    return fail(ErrorCode::kInvalid, fmt::format("a text of {} is not UTF-8 and cannot be stored", event.type),
+                "Use UTF-8 for texts and names");
   }
   SB_TRY(apply(state_, event, seq, now_));
   events_.push_back({std::move(event.type), now_, std::move(json)});
@@ -82,11 +83,19 @@ Status SessionUpdate::finish() {
   return write_summary(*transaction_, state_.summary);
 }
 
+Status check_newest_event(store::Snapshot& snapshot, std::string_view session) {
+  const store::Head head = SB_TRY(snapshot.head(session_stream(session)));
+  for (const store::Event& event : SB_TRY(snapshot.events(session_stream(session), head.seq, 1))) {
+    if (!is_known_event(event.type)) return unknown_event(event.stream, event.seq, event.type);
+  }
+  return {};
+}
+
 Result<Value> read_event(store::Snapshot& snapshot, std::string_view session, std::int64_t seq, std::string_view type) {
   const auto events = SB_TRY(snapshot.events(session_stream(session), seq, 1));
   if (events.empty() || events.front().seq != seq || events.front().type != type) {
-    return fail(ErrorCode::kCorrupt, fmt::format("event {} of session {} is not what its row says", seq, session),
-                "signalbox session verify says what of the session is whole");
+    return fail(ErrorCode::kCorrupt, fmt::format("event {} of session {} does not match its row", seq, session),
+                "Check the session: signalbox session verify");
   }
   return parse_stored(events.front().payload);
 }

@@ -1,7 +1,7 @@
-// One transaction's work on one session: events are collected, applied as they come, and written with the rows they
-// change when the turn ends. What it reads and writes does not depend on how long the session is.
+// One transaction's work on one session: events are collected, applied in order, and written at the end together with
+// the rows they change. The cost does not depend on the length of the session.
 //
-// Lives no longer than its transaction.
+// Must not outlive its transaction.
 #pragma once
 
 #include <string>
@@ -16,25 +16,25 @@ namespace sb::engine {
 
 class SessionUpdate {
  public:
-  // kNotFound when there is no such session.
+  // kNotFound if there is no such session.
   static Result<SessionUpdate> of(store::Transaction& transaction, std::string_view session, TimestampMs now);
   static SessionUpdate fresh(store::Transaction& transaction, std::string_view session, TimestampMs now);
 
   store::Transaction& transaction() { return *transaction_; }
   const Summary& summary() const { return state_.summary; }
-  // Reads the node when this turn has not met it; kNotFound.
+  // Reads the node unless this update already knows it; kNotFound.
   Result<const Node*> node(NodeNo number);
-  // The newest state of a node that was read or opened in this turn.
+  // The newest state of a node that was read or opened in this update.
   const Node& known(NodeNo number) const;
-  // Of what the node's open attempt has delivered; 0 when it has not.
+  // The event of what the node's open attempt has delivered; 0 if nothing.
   std::int64_t output_seq(NodeNo number) const;
 
   Status emit(std::string type, Value payload);
-  // What the next event will be numbered.
+  // The number of the next event.
   std::int64_t next_seq() const { return head_.seq + static_cast<std::int64_t>(events_.size()) + 1; }
   NodeNo next_node() const { return state_.summary.nodes + 1; }
   bool has_changed() const { return !events_.empty(); }
-  // Of a node opened in this turn, while its context is at hand.
+  // For a node opened in this update, while its context is available.
   void set_facts(NodeNo number, OpenStepFacts facts) { facts_ = {number, std::move(facts)}; }
   std::optional<OpenStepFacts> facts_of(NodeNo number) const;
   Status finish();
@@ -52,7 +52,10 @@ class SessionUpdate {
   std::pair<NodeNo, OpenStepFacts> facts_;
 };
 
-// An event of a session by its number, chain checked. kCorrupt when it is not there or of another type.
+// kUnsupported if a newer version wrote the newest event. Whatever is read from rows calls it, because rows do not say.
+Status check_newest_event(store::Snapshot& snapshot, std::string_view session);
+
+// An event of a session by its number, with its chain checked. kCorrupt if it is missing or of another type.
 Result<Value> read_event(store::Snapshot& snapshot, std::string_view session, std::int64_t seq, std::string_view type);
 
 }  // namespace sb::engine

@@ -24,7 +24,7 @@ std::string absolute(const std::string& base, const std::string& path) {
   return path.starts_with('/') ? path : join_path(base, path);
 }
 
-// The folder git keeps a work tree's own state in, or nothing.
+// The folder where git keeps the state of a work tree, or nothing.
 std::string git_folder(const Files& files, const std::string& tree) {
   const std::string dot_git = join_path(tree, ".git");
   if (files.kind(dot_git) == FileKind::kDirectory) return dot_git;

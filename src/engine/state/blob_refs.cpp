@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "base/document/document.hpp"
-#include "engine/state/stored_object.hpp"
+#include "base/document/stored_reader.hpp"
 
 namespace sb::engine {
 namespace {

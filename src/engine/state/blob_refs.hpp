@@ -1,6 +1,6 @@
-// Which blobs a session's events refer to: contexts, artifacts, and the pinned workflow with all it calls.
+// The blobs that a session's events refer to: contexts, artifacts, and the pinned workflow with all workflows it calls.
 //
-// Pure but for the blobs themselves, which come through a function of the caller's.
+// Pure except for reading the blobs, which the caller provides as a function.
 #pragma once
 
 #include <functional>
@@ -19,15 +19,15 @@ struct BlobRef {
   bool is_workflow = false;  // a pinned definition, which may refer to others
 };
 
-// What the event itself names, each once; a workflow's own references are not followed.
+// What the event itself names, each once; does not follow a workflow's own references.
 std::vector<BlobRef> blobs_of(const Event& event);
 // The workflows a pinned definition calls.
 std::vector<BlobRef> blobs_of_workflow(const Value& pinned);
 
 Result<Digest> digest_from(std::string_view hex);
 
-// Calls `visit` with each blob of the event that is not in `seen` yet, workflows followed to what they call, and adds
-// it there. `read` gives a blob's text, or an error that ends the walk.
+// Calls `visit` with each blob of the event that is not yet in `seen`, including the workflows that a workflow calls,
+// and adds it to `seen`. `read` returns a blob's text, or an error that ends the walk.
 Status visit_blobs(const Event& event, std::set<std::string>& seen,
                    const std::function<Result<std::string>(const BlobRef&)>& read,
                    const std::function<Status(const BlobRef&, const std::string& text)>& visit);

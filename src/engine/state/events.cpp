@@ -12,6 +12,10 @@ std::string session_stream(std::string_view session) {
   return fmt::format("session/{}", session);
 }
 
+bool is_known_event(std::string_view type) {
+  return SessionFold::is_known(type);
+}
+
 Event node_opened(const Node& node) {
   Value row = to_value(node);
   Value payload = Value::object({{"node", node.number}, {"parent", node.parent}, {"attempt", node.parent_attempt}});
@@ -36,7 +40,7 @@ Result<SessionState> replay(std::span<const store::Event> events) {
     }
     SB_TRY(apply(state, {event.type, std::move(*payload)}, event.seq, event.time_ms));
   }
-  if (state.summary.events == 0) return fail(ErrorCode::kCorrupt, "a session without events");
+  if (state.summary.events == 0) return fail(ErrorCode::kCorrupt, "the session has no events");
   return state;
 }
 

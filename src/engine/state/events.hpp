@@ -1,15 +1,14 @@
 // The events of a session, stream `session/ID`. Every payload is canonical JSON; hashes are hex SHA-256 of blobs.
-// Members in brackets may be absent. The state of a session is a function of its events and of nothing else: rows are
-// only that function's result, kept so that nobody has to read the log to go on.
+// Members in brackets may be absent. The state of a session is a function of its events only: rows are the result of
+// that function, stored so that a session can continue without reading its log.
 //
 //   session_started   {v: 1, session, workflow, name, hash, origins: [{kind, folder, file, digest}], goal, context,
-//   autonomous,
-//                      workspace, depth, [repository], [git_branch], [git_head],
+//                      autonomous, workspace, depth, [repository], [git_branch], [git_head],
 //                      [parent: {session, node, child}], [lineage], [references]}      lineage: lineage_proof.hpp
 //   node_opened       {node, parent, attempt, kind, step, title, loops: [{loop, iteration}], context, jumps,
 //                      artifacts, depth, [children: [{id, workflow, hash, goal, capture_as, session, context}]],
 //                      [decision]}                                    parent and attempt 0: the first one
-//   step_skipped      {node, step, loops, condition, saw}             in the order they were passed
+//   step_skipped      {node, step, loops, condition, saw}             in the order they were skipped
 //   loop_entered      {node, loop, [items], [count]}
 //   loop_iterated     {node, loop, iteration}
 //   loop_left         {node, loop, iterations, reason: condition|stop|items|count|limit|jump, [left_over],
@@ -30,11 +29,11 @@
 //   rewound           {node, attempt, reason}
 //   session_completed {node};  session_stopped {reason, by}
 //
-// The `node` of step_skipped, loop_* and jumped is the one that is about to be opened: they tell how the cursor came
-// there. A `choice` of "stop" lifts no breaker; every other one does.
+// The `node` of step_skipped, loop_* and jumped is the one about to be opened: they record how the cursor got there. A
+// `choice` of "stop" lifts no breaker; every other one does.
 //
 // Everything an advance does is appended in one commit, in this order: what was delivered, how the cursor moved, what
-// was opened, what the attempt ended with.
+// was opened, how the attempt ended.
 #pragma once
 
 #include <map>
@@ -52,11 +51,12 @@ struct Event {
 };
 
 std::string session_stream(std::string_view session);
+bool is_known_event(std::string_view type);
 
-// The event that opens this node: what `apply` makes the node from.
+// The event that opens this node; `apply` makes the node from it.
 Event node_opened(const Node& node);
 
-// A session as its events tell it: all nodes and attempts. Kind verify, import and property tests; going on with a
+// A session as recorded by its events: all nodes and attempts. For verify, import and property tests; continuing a
 // session never needs it.
 struct SessionState {
   Summary summary;
@@ -65,11 +65,11 @@ struct SessionState {
   std::vector<NodeNo> checkpoints;
 };
 
-// What one event changes: at most the session's own rows, one node and one attempt. `apply` is what both replay and the
-// live path use, so they cannot differ. The live path gives it a state that holds only the summary, the node and the
-// row of its open attempt, where there is one.
+// Applies one event: changes at most the session's own rows, one node and one attempt. Both replay and the live path
+// use `apply`, so they cannot differ. The live path passes a state with only the summary, the node and the row of its
+// open attempt, if any.
 //
-// kCorrupt when the event does not fit the state before it.
+// kCorrupt if the event does not fit the previous state, kUnsupported if its type is unknown.
 Status apply(SessionState& state, const Event& event, std::int64_t seq, TimestampMs at);
 
 Result<SessionState> replay(std::span<const store::Event> events);

@@ -15,7 +15,7 @@ using testing::HasSubstr;
 
 const std::string kHash(64, 'a');
 
-// A session told event by event, each given as JSON.
+// A session built event by event, each given as JSON.
 class EventTest : public testing::Test {
  protected:
   Status apply_event(const std::string& type, const std::string& payload) {
@@ -26,7 +26,7 @@ class EventTest : public testing::Test {
     const Status fits = apply_event(type, payload);
     ASSERT_TRUE(fits) << type << ": " << fits.error().message;
   }
-  // Refused as damage, and nothing has changed.
+  // Refused as corrupt, without any change.
   void bad(const std::string& type, const std::string& payload) {
     const std::string before = dump();
     const Status fits = apply_event(type, payload);
@@ -95,7 +95,7 @@ TEST_F(EventTest, SessionStarted) {
   bad("session_started", R"({"v": 1})");
 }
 
-TEST_F(EventTest, ANewerSessionIsNotCalledDamaged) {
+TEST_F(EventTest, ANewerSessionIsNotReportedAsDamaged) {
   const Status fits = apply_event("session_started", R"({"v": 2})");
   ASSERT_FALSE(fits);
   EXPECT_EQ(fits.error().code, ErrorCode::kUnsupported);
@@ -104,10 +104,12 @@ TEST_F(EventTest, ANewerSessionIsNotCalledDamaged) {
 TEST_F(EventTest, NumbersAndTypesMustFit) {
   start();
   const std::string before = dump();
-  EXPECT_FALSE(apply(state_, {"checkpointed", json(R"({"node": 1})")}, 3, 0)) << "a number left out";
-  EXPECT_FALSE(apply(state_, {"checkpointed", json(R"({"node": 1})")}, 1, 0)) << "a number told twice";
+  EXPECT_FALSE(apply(state_, {"checkpointed", json(R"({"node": 1})")}, 3, 0)) << "a number skipped";
+  EXPECT_FALSE(apply(state_, {"checkpointed", json(R"({"node": 1})")}, 1, 0)) << "a number used twice";
+  const Status unknown = apply_event("no_such_event", "{}");
+  ASSERT_FALSE(unknown);
+  EXPECT_EQ(unknown.error().code, ErrorCode::kUnsupported);
   EXPECT_EQ(dump(), before);
-  bad("no_such_event", "{}");
   bad("node_opened", "[]");
   bad("node_opened", "{}");
 }
@@ -150,7 +152,7 @@ TEST_F(EventTest, AnAttemptHasOneSuccessor) {
   bad("node_opened", opening(3, 1, 1));
   EXPECT_EQ(state_.nodes[1].attempt, 2);
   EXPECT_EQ((state_.attempts[{1, 1}]), (Attempt{1, 1, Attempt::Ended::kAdvanced, 2, 3, 5}));
-  // Whoever comes back makes a second branch with the next attempt.
+  // Returning to a step makes a second branch with the next attempt.
   deliver(1, 2);
   EXPECT_EQ(state_.summary.tip, 1);
   ok("node_opened", opening(3, 1, 2));
@@ -318,7 +320,7 @@ TEST_F(EventTest, TheRecapHasTheNewestNotesFirst) {
   EXPECT_EQ(state_.summary.recap, "newer\n\nolder");
 }
 
-TEST(Recap, IsCutBehindAWholeCharacter) {
+TEST(Recap, IsCutAtACharacterBoundary) {
   std::string notes = "a";
   while (notes.size() < 2 * limits::kRecapBytes) notes += "ü";
   const std::string recap = recap_with(notes, "before");
@@ -330,7 +332,7 @@ TEST(Recap, IsCutBehindAWholeCharacter) {
   EXPECT_LE(recap_with("now", notes).size(), limits::kRecapBytes);
 }
 
-TEST(Title, IsTheGoalsFirstLineElseWhatTheContextSays) {
+TEST(Title, IsTheFirstLineOfTheGoalElseFromTheContext) {
   EXPECT_EQ(title_from("  Fix\tthe   bug \n more", Value()), "Fix the bug");
   EXPECT_EQ(title_from("\n\n second", Value()), "second");
   EXPECT_EQ(title_from(" ", json(R"({"problem": "P", "mrTitle": "M"})")), "M");
@@ -340,7 +342,7 @@ TEST(Title, IsTheGoalsFirstLineElseWhatTheContextSays) {
   EXPECT_EQ(count_code_points(title_from(longer, Value())), limits::kTitleChars);
 }
 
-TEST(Replay, RefusesWhatIsNoSession) {
+TEST(Replay, RefusesWhatIsNotASession) {
   EXPECT_FALSE(replay({}));
   SessionSimulator journey(program_of("[{id: one, title: T, prompt: P}]"));
   auto events = journey.events();
@@ -352,7 +354,7 @@ TEST(Replay, RefusesWhatIsNoSession) {
   EXPECT_THAT(broken.error().message, HasSubstr("event 2"));
 }
 
-TEST(NodeOpened, MakesTheNodeAgain) {
+TEST(NodeOpened, RecreatesTheNode) {
   Node node;
   node.number = 1;
   node.kind = NodeKind::kStep;

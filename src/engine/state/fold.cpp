@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/document/stored_reader.hpp"
 #include "base/limits.hpp"
 
 namespace sb::engine {
@@ -18,7 +19,7 @@ constexpr std::array<std::pair<std::string_view, Attempt::Ended>, 3> kEndings{{{
                                                                                {"rejected", Attempt::Ended::kRejected},
                                                                                {"blocked", Attempt::Ended::kBlocked}}};
 
-// What is a function of the event alone; the rest is for the state to agree with.
+// The part that depends on the event alone; the rest is checked against the state.
 Result<Node> opened_from(StoredReader& payload) {
   Node node;
   node.number = payload.small("node", 1);
@@ -95,9 +96,9 @@ SessionFold::Handler SessionFold::handler_of(std::string_view type) {
 
 Status SessionFold::run() {
   const Handler handler = handler_of(event_.type);
-  if (handler == nullptr) return mismatch("is of an unknown type");
+  if (handler == nullptr) return unknown_event(session_stream(state_.summary.id), seq_, event_.type);
   if (seq_ != state_.summary.events + 1) return mismatch("is out of order");
-  if ((seq_ == 1) != (event_.type == "session_started")) return mismatch("does not begin the session");
+  if ((seq_ == 1) != (event_.type == "session_started")) return mismatch("cannot be the first event");
   SB_TRY((this->*handler)());
   state_.summary.events = seq_;
   state_.summary.updated_at = at_;
@@ -110,7 +111,7 @@ std::unexpected<Error> SessionFold::mismatch(std::string_view why) const {
 }
 
 Status SessionFold::session_started() {
-  if (payload_.integer("v", 1) != 1) return fail(ErrorCode::kUnsupported, "the session was made by a newer program");
+  if (payload_.integer("v", 1) != 1) return newer_version("the session");
   Summary summary;
   summary.id = payload_.string("session");
   summary.workflow_id = payload_.string("workflow");
@@ -142,13 +143,13 @@ Status SessionFold::may_open(const Node& node) {
   if (node.number != state_.summary.nodes + 1) return mismatch("opens a node out of order");
   if ((node.kind == NodeKind::kDecision) != node.waiting.has_value()) return mismatch("opens a decision without one");
   if (node.kind != NodeKind::kChildren && !node.children.empty()) return mismatch("opens a step with children");
-  if ((node.kind == NodeKind::kEnd) != node.position.step.empty()) return mismatch("opens a node at no step");
+  if ((node.kind == NodeKind::kEnd) != node.position.step.empty()) return mismatch("opens a node without a step");
   if ((node.parent == 0) != (node.number == 1) || (node.parent == 0) != (node.parent_attempt == 0))
     return mismatch("opens a node without a parent");
   if (node.parent == 0) return node.depth == 0 ? Status() : Status(mismatch("opens a node too deep"));
   const auto parent = state_.nodes.find(node.parent);
-  if (parent == state_.nodes.end()) return mismatch("opens a node behind one that is not there");
-  if (parent->second.attempt != node.parent_attempt) return mismatch("opens a node behind an attempt that is not open");
+  if (parent == state_.nodes.end()) return mismatch("opens a node after one that does not exist");
+  if (parent->second.attempt != node.parent_attempt) return mismatch("opens a node after an attempt that is not open");
   if (node.depth < parent->second.depth || node.depth > parent->second.depth + 1) return mismatch("has a wrong depth");
   const auto attempt = state_.attempts.find({node.parent, node.parent_attempt});
   if (attempt != state_.attempts.end() && attempt->second.successor != 0)
@@ -174,7 +175,7 @@ Status SessionFold::node_opened() {
 Status SessionFold::cursor_moved() {
   const int node = payload_.small("node", 1);
   SB_TRY(payload_.done());
-  if (node != state_.summary.nodes + 1) return mismatch("leads to no node that is about to open");
+  if (node != state_.summary.nodes + 1) return mismatch("names a node that is not the next to open");
   return {};
 }
 
@@ -185,8 +186,8 @@ Status SessionFold::deliver(Attempt::Ended expected_end) {
   SB_TRY(payload_.done());
   if (state_.summary.status == SessionStatus::kStopped) return mismatch("delivers to a stopped session");
   const bool is_joining = node.kind == NodeKind::kChildren && expected_end == Attempt::Ended::kAdvanced;
-  if (node.kind != NodeKind::kStep && !is_joining) return mismatch("delivers what no agent delivers");
-  if (node.waiting) return mismatch("delivers to a step that waits");
+  if (node.kind != NodeKind::kStep && !is_joining) return mismatch("delivers to a node that takes no delivery");
+  if (node.waiting) return mismatch("delivers to a step that is waiting");
   if (state_.attempts.contains({node.number, node.attempt})) return mismatch("delivers an attempt twice");
   state_.attempts[{node.number, node.attempt}] = {.node = node.number,
                                                   .number = node.attempt,
@@ -218,13 +219,14 @@ Status SessionFold::attempt_ended() {
   const NodeNo successor = payload_.has("successor") ? payload_.small("successor", 1) : 0;
   if (!payload_.has("answer")) payload_.refuse("answer", "is missing");
   SB_TRY(payload_.done());
-  if (node.waiting) return mismatch("ends an attempt that waits");
+  if (node.waiting) return mismatch("ends an attempt that is waiting");
   const auto found = state_.attempts.find({node.number, node.attempt});
   Attempt attempt{.node = node.number, .number = node.attempt};
   if (found != state_.attempts.end()) attempt = found->second;
-  if (node.kind == NodeKind::kStep && attempt.output_seq == 0) return mismatch("ends an attempt nobody made");
+  if (node.kind == NodeKind::kStep && attempt.output_seq == 0)
+    return mismatch("ends an attempt that was not delivered");
   if ((attempt.ended == Attempt::Ended::kBlocked) != (ended == Attempt::Ended::kBlocked))
-    return mismatch("ends an attempt otherwise than it was delivered");
+    return mismatch("ends an attempt differently from its delivery");
   if (attempt.successor != successor || (ended == Attempt::Ended::kAdvanced) != (successor != 0))
     return mismatch("names a successor that was not opened");
 
@@ -245,7 +247,7 @@ Result<Node*> SessionFold::node_named() {
   const int number = payload_.small("node", 1);
   SB_TRY(payload_.done());
   const auto found = state_.nodes.find(number);
-  if (found == state_.nodes.end()) return mismatch("names a node that is not there");
+  if (found == state_.nodes.end()) return mismatch("names a node that does not exist");
   return &found->second;
 }
 

@@ -1,13 +1,13 @@
-// One event folded into the state of its session; the inside of events.hpp's `apply`.
+// Folds one event into the state of its session; the implementation of `apply` in events.hpp.
 //
-// Every check is made before anything is changed, so a refused event leaves the state as it was.
+// All checks come before any change, so a refused event leaves the state unchanged.
 #pragma once
 
 #include <string>
 #include <string_view>
 
+#include "base/document/stored_reader.hpp"
 #include "engine/state/events.hpp"
-#include "engine/state/stored_object.hpp"
 
 namespace sb::engine {
 
@@ -15,6 +15,7 @@ class SessionFold {
  public:
   SessionFold(SessionState& state, const Event& event, std::int64_t seq, TimestampMs at);
   Status run();
+  static bool is_known(std::string_view type) { return handler_of(type) != nullptr; }
 
  private:
   using Handler = Status (SessionFold::*)();
@@ -52,7 +53,7 @@ class SessionFold {
   Status deliver(Attempt::Ended expected_end);
   Status trip(Waiting::Kind what);
   Status lift(Waiting::Kind what);
-  // Work goes on at this node: it is where the session is resumed.
+  // Work continues at this node: the session is resumed here.
   void move_tip(const Node& node);
   void refresh(const Node& node);
 
@@ -63,9 +64,9 @@ class SessionFold {
   TimestampMs at_;
 };
 
-// The newest notes before what is kept already, cut to kRecapBytes behind a whole character.
+// The new notes followed by the stored ones, cut to kRecapBytes at a character boundary.
 std::string recap_with(std::string_view notes, std::string_view before);
-// What a session is called: its goal's first line, else what the context says, at most kTitleChars.
+// The title of a session: the first line of its goal, else what the context says, at most kTitleChars.
 std::string title_from(std::string_view goal, const Value& context);
 
 }  // namespace sb::engine

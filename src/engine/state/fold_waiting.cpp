@@ -1,4 +1,4 @@
-// What sessions wait for, and how they end.
+// Events about what sessions wait for, and how sessions end.
 #include <algorithm>
 #include <array>
 
@@ -20,7 +20,7 @@ Result<Node*> SessionFold::waiting_node(Waiting::Kind what) {
   const std::string decision = payload_.string("decision");
   SB_TRY(payload_.done());
   if (!node->waiting || node->waiting->what != what || node->waiting->decision != decision)
-    return mismatch("decides what nobody waits for");
+    return mismatch("decides something that is not awaited");
   return node;
 }
 
@@ -38,12 +38,12 @@ Status SessionFold::gate_opened() {
   if (gate != "evaluator" && waiting.decision.empty()) payload_.refuse("decision", "is missing");
   SB_TRY(payload_.done());
   if (gate == "decision") {
-    if (node.kind != NodeKind::kDecision) return mismatch("asks again what was never asked");
+    if (node.kind != NodeKind::kDecision) return mismatch("asks again without an earlier question");
     node.waiting = std::move(waiting);
     refresh(node);
     return {};
   }
-  if (node.waiting) return mismatch("opens a gate at a step that waits");
+  if (node.waiting) return mismatch("opens a gate at a step that is waiting");
   const auto attempt = state_.attempts.find({node.number, node.attempt});
   if (attempt == state_.attempts.end() || attempt->second.ended == Attempt::Ended::kBlocked)
     return mismatch("opens a gate before anything was delivered");
@@ -80,7 +80,7 @@ Status SessionFold::trip(Waiting::Kind what) {
   Node& node = *SB_TRY(node_named());
   Waiting waiting{what, payload_.string("decision"), "", payload_.optional_string("reason")};
   SB_TRY(payload_.done());
-  if (node.waiting) return mismatch("asks about a step that waits already");
+  if (node.waiting) return mismatch("asks about a step that is already waiting");
   node.waiting = std::move(waiting);
   refresh(node);
   return {};
@@ -124,7 +124,7 @@ Result<Child*> SessionFold::child_of(Node& node) {
   const std::string id = payload_.string("child");
   SB_TRY(payload_.done());
   const auto child = std::ranges::find(node.children, id, &Child::id);
-  if (child == node.children.end()) return mismatch("names a child that is not there");
+  if (child == node.children.end()) return mismatch("names a child that does not exist");
   return &*child;
 }
 

@@ -64,7 +64,7 @@ Status Keyring::add(store::Transaction& transaction, Random& random, TimestampMs
     key.id = static_cast<std::uint16_t>((static_cast<unsigned char>(id[0]) << 8) | static_cast<unsigned char>(id[1]));
   } while (keys_.contains(key.id));
   key.secret = random.bytes(32);
-  // Later than every other, whatever the clock says: the newest signs.
+  // Later than all others, whatever the clock says, because the newest key signs.
   key.made_at = now;
   for (const auto& [id, other] : keys_) key.made_at = std::max(key.made_at, other.made_at + 1);
   SB_TRY(write_key(transaction, key));

@@ -1,7 +1,7 @@
-// The keys of this home's tokens, kept in the store: the newest signs, those not retired verify.
+// The keys for this home's tokens, kept in the store: the newest signs, those not retired verify.
 //
-// Collection `session-keys`, key the id in four hex digits, value (behind a checksum as all state rows) {secret,
-// made_at, retired}. Not thread-safe; its owner is.
+// Collection `session-keys`, key the id in four hex digits, value (behind a checksum like all state rows) {secret,
+// made_at, retired}. Not thread-safe; its owner synchronizes access.
 #pragma once
 
 #include <map>
@@ -14,14 +14,14 @@ namespace sb::engine {
 
 class Keyring {
  public:
-  // Reads the keys; in a transaction, makes the first one when there is none.
+  // Reads the keys; in a transaction, creates the first one if there is none.
   Status load(store::Snapshot& snapshot);
   Status load_or_make(store::Transaction& transaction, Random& random, TimestampMs now);
   Status rotate(store::Transaction& transaction, Random& random, TimestampMs now, bool retire_old);
 
   bool empty() const { return keys_.empty(); }
   const TokenKey* find(std::uint16_t id) const;
-  const TokenKey& current() const;  // asserts that there is one
+  const TokenKey& current() const;  // asserts that it exists
 
  private:
   Status add(store::Transaction& transaction, Random& random, TimestampMs now);

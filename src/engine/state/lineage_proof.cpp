@@ -28,10 +28,10 @@ Status verify_lineage(const Lineage& lineage, std::string_view signature,
   if (signature.empty()) return forged("its lineage is not signed");
   const auto id =
       signature.size() > 5 && signature[4] == ':' ? from_hex(signature.substr(0, 4)) : Result<std::string>();
-  if (!id || id->size() != 2) return forged("its lineage is mangled");
+  if (!id || id->size() != 2) return forged("its lineage is malformed");
   const auto number = (static_cast<unsigned char>((*id)[0]) << 8) | static_cast<unsigned char>((*id)[1]);
   const TokenKey* key = find_key(static_cast<std::uint16_t>(number));
-  if (key == nullptr) return forged("its lineage was signed with a key that is not here");
+  if (key == nullptr) return forged("its lineage was signed with a key of another home");
   if (!constant_time_equal(signature.substr(5), mac_of(lineage, *key))) return forged("its lineage is forged");
   return {};
 }

@@ -6,7 +6,7 @@
 
 #include "base/crypto.hpp"
 #include "base/document/document.hpp"
-#include "engine/state/stored_object.hpp"
+#include "base/document/stored_reader.hpp"
 
 namespace sb::engine {
 namespace {
@@ -19,7 +19,7 @@ std::string sum_of(std::string_view collection, std::string_view key, std::strin
 
 std::unexpected<Error> damaged(std::string_view collection, std::string_view key) {
   return fail(ErrorCode::kCorrupt, fmt::format("the stored row {} of {} is damaged", key, collection),
-              "signalbox session verify says what of the session is whole");
+              "Check the session: signalbox session verify");
 }
 
 template <class T, class Read>
@@ -97,14 +97,14 @@ Result<std::string> put_json_blob(store::Transaction& transaction, const Value& 
 Result<Value> read_json_blob(store::Snapshot& snapshot, std::string_view hex) {
   const auto gone = [&](std::string_view what) {
     return fail(ErrorCode::kCorrupt, fmt::format("the stored content {} {}", hex, what),
-                "signalbox session verify says what of the session is whole");
+                "Check the session: signalbox session verify");
   };
   const auto bytes = from_hex(hex);
   Digest hash{};
-  if (!bytes || bytes->size() != hash.size()) return gone("has no such name");
+  if (!bytes || bytes->size() != hash.size()) return gone("has an invalid hash");
   std::ranges::copy(*bytes, hash.begin());
   const auto blob = SB_TRY(snapshot.blob(hash));
-  if (!blob) return gone("is gone");
+  if (!blob) return gone("is missing");
   auto value = parse_stored(*blob);
   if (!value) return gone("is damaged");
   return value;

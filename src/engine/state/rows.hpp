@@ -1,8 +1,8 @@
-// State rows of sessions in the store, each value its JSON behind a checksum, since SQLite does not notice a flipped
+// State rows of sessions in the store; each value is JSON behind a checksum, because SQLite does not detect a flipped
 // byte.
 //
-// Value: 16 hex digits (the first 8 bytes of SHA-256 over collection, "/", key, "/", JSON), a blank, then the JSON. A
-// mismatch is kCorrupt and names the row; `session verify` says whether the events can rebuild it.
+// Value: 16 hex digits (the first 8 bytes of SHA-256 over collection, "/", key, "/", JSON), a space, then the JSON. A
+// mismatch is kCorrupt and names the row; `session verify` reports whether the events can rebuild it.
 #pragma once
 
 #include <optional>
@@ -36,6 +36,6 @@ Status write_attempt(store::Transaction& transaction, std::string_view session, 
 
 // Blobs hold canonical JSON (contexts, artifacts, pinned definitions).
 Result<std::string> put_json_blob(store::Transaction& transaction, const Value& value);  // hex hash
-Result<Value> read_json_blob(store::Snapshot& snapshot, std::string_view hex);           // kCorrupt when not there
+Result<Value> read_json_blob(store::Snapshot& snapshot, std::string_view hex);           // kCorrupt if missing
 
 }  // namespace sb::engine

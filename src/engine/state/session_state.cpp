@@ -2,8 +2,8 @@
 
 #include <array>
 
+#include "base/document/stored_reader.hpp"
 #include "base/limits.hpp"
-#include "engine/state/stored_object.hpp"
 
 namespace sb::engine {
 namespace {

@@ -1,14 +1,13 @@
-// What a session is: a tree of nodes, each one opening of a step, and the attempts made on it.
+// The state of a session: a tree of nodes, each an opened step, and the attempts made on them.
 //
-// A node is opened once and never changes what it is: its place in the workflow, its context and its parent. Attempts
-// on it are numbered from 1 and used in order. Attempt k is open until it has ended; ending it either refuses the
-// submission (blocked: attempt k+1 is then open on the same node) or closes it with a successor node, or ends the
-// session's branch. After a success the node's next attempt is open again, for whoever comes back to it: delivering
-// that one makes a second branch. So an attempt never has two successors, and a branch sees exactly what its ancestors
-// set.
+// A node is opened once; its place in the workflow, its context and its parent never change. Attempts on it are
+// numbered from 1 and used in order. Attempt k is open until it has ended; ending it either refuses the submission
+// (blocked: attempt k+1 is then open on the same node) or closes it with a successor node, or ends the session's
+// branch. After a success the node's next attempt is open again, for a return to it: delivering that one makes a second
+// branch. So an attempt never has two successors, and a branch sees exactly what its ancestors set.
 //
-// Nothing here grows with the length of the session: a node holds where it stands, the hash of its context, and
-// counters bounded by the number of steps.
+// Nothing here grows with the length of the session: a node holds its position, the hash of its context, and counters
+// bounded by the number of steps.
 //
 // Pure data with its JSON forms; state rows are this JSON behind a checksum (rows.hpp).
 #pragma once
@@ -35,9 +34,9 @@ struct LoopFrame {
   bool operator==(const LoopFrame&) const = default;
 };
 
-// Where in the workflow a node stands.
+// Where in the workflow a node is.
 struct Position {
-  std::string step;              // id; empty: behind the last step
+  std::string step;              // id; empty: after the last step
   std::vector<LoopFrame> loops;  // outermost first
   bool operator==(const Position&) const = default;
 };
@@ -52,10 +51,10 @@ enum class NodeKind {
 // A child session of a node.
 struct Child {
   std::string id;       // of the delegation, or `loop#3` for an item of a parallel loop
-  std::string session;  // empty while it waits for its turn
+  std::string session;  // empty while it is queued
   std::string workflow_id, hash, goal;
   std::string capture_as;
-  Value context;        // what it starts with, while it waits for its turn
+  Value context;        // its initial context, while it is queued
   std::string outcome;  // empty while it runs: complete, stopped, dead, unknown
   std::string reason;   // of a dead or stopped one
 };
@@ -64,9 +63,9 @@ struct Child {
 struct Waiting {
   enum class Kind { kGate, kEvaluator, kDecision, kBreaker, kQuorum };
   Kind what = Kind::kGate;
-  std::string decision;  // the inbox's id; of kEvaluator empty
+  std::string decision;  // the id in the inbox; empty for kEvaluator
   std::string session;   // the evaluator's
-  std::string reason;    // why a person is asked, where an evaluator was not sure or a limit was reached
+  std::string reason;    // why a person is asked: an evaluator was not sure, or a limit was reached
 };
 
 struct Node {
@@ -85,14 +84,14 @@ struct Node {
   int attempt = 1;  // the open one
   int consecutive_blocks = 0;
   int rejections = 0;           // by its gate, since the last success
-  bool breaker_lifted = false;  // a person let it try again after the limit
+  bool breaker_lifted = false;  // a person allowed another try after the limit
   bool is_checkpoint = false;
   std::optional<Waiting> waiting;
   std::vector<Child> children;
 };
 
-// What an attempt ended with. What was delivered and what was answered stand in the events whose numbers it keeps.
-// While `ended_seq` is 0 it is still open: delivered, and waiting for its gate.
+// How an attempt ended. What was delivered and answered is in the events whose numbers are stored here. While
+// `ended_seq` is 0 the attempt is still open: delivered, and waiting for its gate.
 struct Attempt {
   enum class Ended { kBlocked, kAdvanced, kRejected };
   NodeNo node = 0;
@@ -101,32 +100,32 @@ struct Attempt {
   NodeNo successor = 0;
   std::int64_t output_seq =
       0;                       // of output_recorded or attempt_blocked; 0: nothing was delivered (a decision, children)
-  std::int64_t ended_seq = 0;  // of attempt_ended, with the answer that its token is given from then on
+  std::int64_t ended_seq = 0;  // of attempt_ended, with the answer that its token returns from then on
 
   bool operator==(const Attempt&) const = default;
 };
 
 enum class SessionStatus {
-  kOpen,     // somebody can deliver
-  kWaiting,  // a person, an evaluator or children must move first
+  kOpen,     // an agent can deliver
+  kWaiting,  // waits for a person, an evaluator or children
   kComplete,
   kStopped,  // ended before its workflow did; the reason is recorded
 };
 
-// The row by which sessions are listed and found; all of it is derived.
+// The row by which sessions are listed and found; all of it is derived from events.
 struct Summary {
   std::string id, workflow_id, workflow_name, hash, goal, title;
   SessionStatus status = SessionStatus::kOpen;
   std::string stopped_reason;
   bool is_autonomous = false;
-  NodeNo tip = 0;    // where work last went on
+  NodeNo tip = 0;    // where work last continued
   NodeNo nodes = 0;  // how many there are
   std::string step_id, step_title;
   std::string recap;  // newest notes first, at most kRecapBytes
   std::string workspace, repository, git_branch, git_head;
   std::string parent_session, parent_child;
   NodeNo parent_node = 0;
-  int depth = 0;  // sessions above it
+  int depth = 0;  // number of ancestors
   TimestampMs started_at = 0, updated_at = 0;
   std::int64_t events = 0;
 };

@@ -103,7 +103,7 @@ TEST(State, KeepsEveryMember) {
   EXPECT_EQ(summary_from(to_value(full_summary())).value().status, SessionStatus::kStopped);
 }
 
-// Every single member taken away, given another kind, and one too many.
+// Each member removed, each given another type, and one extra.
 template <class Read>
 void expect_strict(const Value& value, Read read, std::initializer_list<std::string_view> optional = {}) {
   for (const auto& member : value.members()) {

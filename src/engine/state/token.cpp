@@ -57,7 +57,7 @@ std::string mac_of(std::string_view head, const TokenKey& key) {
   return std::string(as_bytes(hmac_sha256(key.secret, std::string(kDomain) + std::string(head))).substr(0, kMacBytes));
 }
 
-// What surrounds a token when it was copied out of JSON, Markdown or a sentence.
+// Characters around a token that was copied from JSON, Markdown or a sentence.
 std::string_view bare(std::string_view text) {
   constexpr std::string_view kAround = " \t\r\n\"'`.,;<>()[]{}*";
   const auto begin = text.find_first_not_of(kAround);
@@ -82,19 +82,19 @@ std::optional<Purpose> purpose_named(std::string_view text) {
 std::expected<std::string, TokenError> whole_bytes(std::string_view text, Purpose purpose) {
   const std::string_view digits = text.substr(3);
   const auto mangled = [](std::string what) {
-    return fault(TokenFault::kMangled, ErrorCode::kInvalid, "this token was changed on the way: " + what,
-                 "Copy it again, whole, from the JSON line of the last answer");
+    return fault(TokenFault::kMangled, ErrorCode::kInvalid, "invalid token (truncated or mistyped): " + what,
+                 "Copy the whole token again from the JSON line of the last answer");
   };
   if (digits.size() != kDigits) {
-    return mangled(fmt::format("it has {} characters and should have {}", text.size(), kDigits + 3));
+    return mangled(fmt::format("it has {} characters instead of {}", text.size(), kDigits + 3));
   }
   const auto bytes = from_base32(digits);
-  if (!bytes || bytes->size() != kBytes) return mangled("it holds a character that no token has");
+  if (!bytes || bytes->size() != kBytes) return mangled("it contains an invalid character");
   if (number_at(*bytes, kBytes - 2, 2) != crc16(std::string_view(*bytes).substr(0, kBytes - 2))) {
-    return mangled("its checksum does not fit");
+    return mangled("its checksum does not match");
   }
   if ((static_cast<unsigned char>((*bytes)[0]) & 0x0f) != static_cast<unsigned>(purpose)) {
-    return mangled("its beginning does not fit the rest");
+    return mangled("its prefix does not match the rest");
   }
   return *bytes;
 }
@@ -121,23 +121,23 @@ std::expected<SessionToken, TokenError> read_token(std::string_view text,
   text = bare(text);
   const auto purpose = purpose_named(text);
   if (!purpose) {
-    return fault(TokenFault::kNotAToken, ErrorCode::kInvalid, "this is not a token: one begins with ct_, ck_ or st_",
+    return fault(TokenFault::kNotAToken, ErrorCode::kInvalid, "not a token: tokens start with ct_, ck_ or st_",
                  "Copy it from the JSON line of an answer");
   }
   auto whole = whole_bytes(text, *purpose);
   if (!whole) return std::unexpected(std::move(whole).error());
   const std::string_view bytes = *whole;
   if (static_cast<unsigned char>(bytes[0]) >> 4 != kVersion) {
-    return fault(TokenFault::kVersion, ErrorCode::kUnsupported, "this token was made by a newer version",
-                 "Use the version that made it");
+    return fault(TokenFault::kVersion, ErrorCode::kUnsupported, "this token was created by a newer version",
+                 "Use the version that created it");
   }
   const TokenKey* key = find_key(static_cast<std::uint16_t>(number_at(bytes, 1, 2)));
   if (key == nullptr) {
-    return fault(TokenFault::kUnknownKey, ErrorCode::kForbidden, "this token was not made in this home",
+    return fault(TokenFault::kUnknownKey, ErrorCode::kForbidden, "this token was not created in this home",
                  "Use the home (SIGNALBOX_HOME) the session was started in");
   }
   if (key->is_retired) {
-    return fault(TokenFault::kRetiredKey, ErrorCode::kForbidden, "the key this token was made with is retired", "");
+    return fault(TokenFault::kRetiredKey, ErrorCode::kForbidden, "the key of this token is retired", "");
   }
   if (!constant_time_equal(mac_of(bytes.substr(0, kHeadBytes), *key), bytes.substr(kHeadBytes, kMacBytes))) {
     auto forged = fault(TokenFault::kForged, ErrorCode::kForbidden, "this token is not genuine",
@@ -157,8 +157,9 @@ std::string session_id_from_bytes(std::string_view bytes16) {
 Result<std::string> session_bytes(std::string_view id) {
   const auto bytes = id.starts_with(kSessionPrefix) ? from_base32(id.substr(kSessionPrefix.size())) : std::nullopt;
   if (!bytes || bytes->size() != 16) {
-    return fail(ErrorCode::kInvalid, fmt::format("{} is no session id", quote_json(id.substr(0, limits::kIdBytes))),
-                "signalbox session list shows them");
+    return fail(ErrorCode::kInvalid,
+                fmt::format("{} is not a valid session id", quote_json(id.substr(0, limits::kIdBytes))),
+                "List sessions: signalbox session list");
   }
   return *bytes;
 }

@@ -1,5 +1,5 @@
-// The tokens agents carry: self-contained and signed, so that no table of them is kept and every process on one home
-// reads every other's.
+// The tokens that agents carry: self-contained and signed, so that no table of them is needed and every process of a
+// home can read the tokens of the others.
 //
 // 38 bytes, then lower-case Crockford base32 (61 characters) behind `ct_`, `ck_` or `st_`: 64 characters.
 //
@@ -11,9 +11,9 @@
 //   12   HMAC-SHA-256 over "sb-token-1" and the 24 bytes before, truncated
 //   2    CRC-16/CCITT-FALSE over the 36 bytes before
 //
-// Case, and o for 0, i and l for 1, do not matter when read, nor do blanks, quotes and backticks around it. The
-// checksum tells a mangled token (a copying error: hint to copy it again) from one that was not made here (kForbidden).
-// Pure.
+// When reading, case does not matter, o is read as 0, i and l as 1, and blanks, quotes and backticks around the token
+// are ignored. The checksum distinguishes a mangled token (a copying error: suggest to copy it again) from one that was
+// not made here (kForbidden). Pure.
 #pragma once
 
 #include <array>
@@ -53,7 +53,7 @@ struct TokenError {
   TokenFault fault;
   Error error;
 };
-// `find_key` gives null for a key this home does not have.
+// `find_key` returns null for a key this home does not have.
 std::expected<SessionToken, TokenError> read_token(std::string_view text,
                                                    const std::function<const TokenKey*(std::uint16_t)>& find_key);
 

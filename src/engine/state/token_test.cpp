@@ -24,7 +24,7 @@ TokenFault fault_of(std::string_view text, const TokenKey& key = kKey) {
   return token ? TokenFault::kVersion : token.error().fault;
 }
 
-TEST(Token, SaysWhatItWasMadeOfInSixtyFourCharacters) {
+TEST(Token, RoundTripsInSixtyFourCharacters) {
   for (const Purpose purpose : {Purpose::kContinue, Purpose::kCheckpoint, Purpose::kResume}) {
     SessionToken token = kToken;
     token.purpose = purpose;
@@ -34,7 +34,7 @@ TEST(Token, SaysWhatItWasMadeOfInSixtyFourCharacters) {
   }
 }
 
-TEST(Token, SurvivesWhatCopyingDoes) {
+TEST(Token, SurvivesCopying) {
   const std::string text = mint(kToken, kKey);
   std::string upper = text;
   std::ranges::transform(upper, upper.begin(), [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
@@ -47,7 +47,7 @@ TEST(Token, SurvivesWhatCopyingDoes) {
   EXPECT_EQ(read(letters), kToken);
 }
 
-TEST(Token, AnyOneCharacterChangedIsMangledNotForged) {
+TEST(Token, AnyChangedCharacterIsReportedAsMangledNotForged) {
   const std::string text = mint(kToken, kKey);
   for (std::size_t at = 3; at < text.size(); ++at) {
     for (const char c : {'0', '7', 'z', '-'}) {
@@ -70,7 +70,7 @@ TEST(Token, OfAnotherHomeOrKeyIsRefused) {
   EXPECT_EQ(fault_of(text, {kKey.id, kKey.secret, 0, true}), TokenFault::kRetiredKey);
 }
 
-TEST(Token, OtherTextIsNoToken) {
+TEST(Token, OtherTextIsNotAToken) {
   for (const std::string_view text : {"", "ct", "hello", "  ", "ct-", "\0\xff", "s-0123"}) {
     EXPECT_EQ(fault_of(text), TokenFault::kNotAToken) << text;
   }

@@ -41,9 +41,9 @@ Status check_tree(const Value& value, std::string_view what) {
       return fail(ErrorCode::kLimit, fmt::format("{} is nested deeper than {} levels", what, limits::kDocumentDepth),
                   "Flatten it.");
     case Finding::kNotUtf8:
-      return fail(ErrorCode::kInvalid, fmt::format("{} holds text that is not UTF-8", what), "Send UTF-8.");
+      return fail(ErrorCode::kInvalid, fmt::format("{} contains text that is not UTF-8", what), "Send UTF-8.");
     case Finding::kNotFinite:
-      return fail(ErrorCode::kInvalid, fmt::format("{} holds a number that JSON does not have", what));
+      return fail(ErrorCode::kInvalid, fmt::format("{} contains a number that JSON cannot represent", what));
   }
   return {};
 }

@@ -1,4 +1,4 @@
-// Whether a value from outside can be stored: not too deep, and its texts UTF-8.
+// Checks that a value from outside can be stored: not too deep, and all texts UTF-8.
 #pragma once
 
 #include <string_view>
@@ -8,7 +8,7 @@
 
 namespace sb::engine {
 
-// kLimit when deeper than kDocumentDepth, kInvalid for texts that are not UTF-8. `what` begins the message.
+// kLimit if deeper than kDocumentDepth, kInvalid for texts that are not UTF-8. `what` starts the message.
 Status check_tree(const Value& value, std::string_view what);
 
 }  // namespace sb::engine

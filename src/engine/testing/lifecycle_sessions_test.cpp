@@ -23,7 +23,7 @@ Catalog open_catalog(const Files& files, const Environment& environment = {}) {
   return std::move(*catalog);
 }
 
-// Why it was not driven to its end; empty when it was.
+// Why it did not reach its end; empty if it did.
 std::string driven(const Catalog& catalog, const CatalogEntry& entry, const Playing& playing, bool is_autonomous) {
   const auto bundle = catalog.compile(entry);
   if (!bundle) return bundle.error().front().to_string();
@@ -41,7 +41,7 @@ std::string driven(const Catalog& catalog, const CatalogEntry& entry, const Play
   return summary->status == SessionStatus::kComplete ? "" : "it is not complete";
 }
 
-TEST(SessionLifecycle, EveryBundledWorkflowIsDrivenToItsEnd) {
+TEST(SessionLifecycle, EveryBundledWorkflowReachesItsEnd) {
   const FakeFiles files;
   const Catalog catalog = open_catalog(files);
   int driven_ones = 0;
@@ -52,19 +52,19 @@ TEST(SessionLifecycle, EveryBundledWorkflowIsDrivenToItsEnd) {
   EXPECT_GE(driven_ones, 20);
 }
 
-// Decisions whose options the agent found, gates, reviewers in parallel, jumps and loops in loops.
-TEST(SessionLifecycle, EveryWayThroughEachIsDrivenToItsEnd) {
+// Decisions with options from the agent, gates, parallel reviewers, jumps and nested loops.
+TEST(SessionLifecycle, EveryPathThroughEachReachesItsEnd) {
   const FakeFiles files;
   const Catalog catalog = open_catalog(files);
   for (const Lifecycle& lifecycle : lifecycles()) {
     for (std::size_t way = 0; way < lifecycle.ways.size(); ++way) {
       EXPECT_EQ(driven(catalog, **catalog.find(lifecycle.id), lifecycle.ways[way], false), "")
-          << lifecycle.id << " way " << way;
+          << lifecycle.id << ": path " << way;
     }
   }
 }
 
-TEST(SessionLifecycle, AutonomousOnesAreJudgedByEvaluators) {
+TEST(SessionLifecycle, AutonomousSessionsAreJudgedByEvaluators) {
   const FakeFiles files;
   const Catalog catalog = open_catalog(files);
   const auto bundle = catalog.compile(**catalog.find("wr.shaping"));
@@ -79,7 +79,7 @@ TEST(SessionLifecycle, AutonomousOnesAreJudgedByEvaluators) {
   start_request.is_autonomous = true;
   walk.run(SessionTestHome::expect(place.sessions->start(start_request)));
   EXPECT_EQ(walk.stuck, "");
-  // The gates of the frame and of the pitch: two evaluators beside the session itself, and nobody asked.
+  // The gates of the frame and of the pitch: two evaluators besides the session itself, and no one asked.
   EXPECT_EQ(walk.sessions, 3);
   EXPECT_EQ(walk.decisions, 0);
 }

@@ -1,10 +1,10 @@
-// The workflows built into the program, walked from their files to their end.
+// The bundled workflows, walked from their files to their end.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
 
-#include "base/fakes.hpp"
 #include "base/files.hpp"
+#include "base/testing/fakes.hpp"
 #include "engine/testing/lifecycles.hpp"
 #include "engine/testing/walk_workflow.hpp"
 #include "workflow/catalog/catalog.hpp"
@@ -63,7 +63,7 @@ const workflow::Step& step_of(const Bundle& bundle, const std::string& id) {
   return *found;
 }
 
-// What is wrong with how it ends; empty when it ends as it should.
+// What is wrong with its end; empty if it ends as it should.
 std::string ending_faults(const Bundle& bundle, const std::string& kind, const Playing& way) {
   const Walk walk = walk_through(bundle, way);
   if (!walk.is_complete) return "it does not end: " + walk.stuck;
@@ -76,7 +76,7 @@ std::string ending_faults(const Bundle& bundle, const std::string& kind, const P
   return {};
 }
 
-TEST(Lifecycle, EachWorkflowEndsInItsArtifactOnEveryWay) {
+TEST(Lifecycle, EachWorkflowEndsInItsArtifactOnEveryPath) {
   for (const Lifecycle& lifecycle : lifecycles()) {
     const Bundle bundle = bundle_of(ours(), lifecycle.id);
     for (std::size_t way = 0; way < lifecycle.ways.size(); ++way) {
@@ -85,7 +85,7 @@ TEST(Lifecycle, EachWorkflowEndsInItsArtifactOnEveryWay) {
   }
 }
 
-TEST(Lifecycle, TheWaysTogetherOpenEveryStep) {
+TEST(Lifecycle, ThePathsTogetherOpenEveryStep) {
   for (const Lifecycle& lifecycle : lifecycles()) {
     const Bundle bundle = bundle_of(ours(), lifecycle.id);
     std::set<std::string> opened;
@@ -138,7 +138,7 @@ TEST(Lifecycle, FailsWithoutTheSentence) {
   }
 }
 
-TEST(Bundled, EveryWorkflowAndRoutineLoadsAndIsWalkedToItsEnd) {
+TEST(Bundled, EveryWorkflowAndRoutineLoadsAndReachesItsEnd) {
   int walked = 0;
   for (const CatalogEntry* entry : ours().list(true)) {
     const auto bundle = ours().compile(*entry);
@@ -162,7 +162,7 @@ TEST(Bundled, TheFourteenRoutinesAreTemplates) {
   EXPECT_EQ(entry_of(ours(), "wr.interpret").template_id, "wr.templates.routine.wr.interpret");
 }
 
-// Planning writes nothing: what the interlock would refuse is declared on every step before the first slice.
+// Planning writes nothing: every step before the first slice declares that to the interlock.
 TEST(Bundled, NothingMayBeWrittenBeforeTheFirstSlice) {
   const Bundle bundle = bundle_of(ours(), "wr.coding-task");
   for (const workflow::Step& step : bundle.back()->definition.steps) {
@@ -172,7 +172,7 @@ TEST(Bundled, NothingMayBeWrittenBeforeTheFirstSlice) {
   }
 }
 
-// --- what the workflows enforce by themselves ------------------------------------------------------------------------
+// --- what the workflows enforce themselves ---------------------------------------------------------------------------
 
 bool was_refused(const Walk& walk, std::string_view why) {
   return std::ranges::any_of(walk.refusals, [&](const std::string& line) { return line.contains(why); });
@@ -184,7 +184,7 @@ Playing review_with(Value answers, Value verdict) {
   return {.answers = std::move(answers), .merge = {{"give-verdict", std::move(verdict)}}};
 }
 
-TEST(MrReview, AFailedItemOfTheChecklistMakesTheVerdictBlocking) {
+TEST(MrReview, AFailedChecklistItemMakesTheVerdictBlocking) {
   const Bundle bundle = bundle_of(ours(), "wr.mr-review");
   const Value clean = keys({{"verdict", "clean"}, {"findings", Value::array()}});
   const auto item = [](const char* status) {
@@ -193,13 +193,13 @@ TEST(MrReview, AFailedItemOfTheChecklistMakesTheVerdictBlocking) {
   };
   const Walk failed = walk_through(bundle, review_with(item("failed"), clean));
   EXPECT_TRUE(failed.is_complete) << failed.stuck;
-  EXPECT_TRUE(was_refused(failed, "An item of the checklist failed, so the verdict is blocking."));
+  EXPECT_TRUE(was_refused(failed, "A checklist item failed, so the verdict is blocking."));
   EXPECT_EQ(failed.last_artifacts.front().string_at("verdict"), "blocking");
   EXPECT_EQ(walk_through(bundle, review_with(item("passed"), clean)).refusals, std::vector<std::string>{});
   EXPECT_EQ(walk_through(bundle, review_with(item("unverified"), clean)).refusals, std::vector<std::string>{});
 }
 
-TEST(MrReview, EveryItemOfTheChecklistIsChecked) {
+TEST(MrReview, EveryChecklistItemIsChecked) {
   const Value answers = keys({{"validationChecklist", Value::array({"one thing", "another thing", "a third"})}});
   const Walk walk = walk_through(bundle_of(ours(), "wr.mr-review"), review_with(answers, Value::object()));
   EXPECT_EQ(std::ranges::count(walk.steps, "check-item"), 3);
@@ -230,7 +230,7 @@ TEST(MrReview, NoCriteriaLowersConfidenceAndBlocksNothing) {
   EXPECT_EQ(walk_through(bundle, review_with(answers, lower)).refusals, std::vector<std::string>{});
 }
 
-TEST(MrReview, AMissingTargetEndsAtOnce) {
+TEST(MrReview, AMissingTargetEndsImmediately) {
   const Walk walk = walk_through(bundle_of(ours(), "wr.mr-review"), {.answers = keys({{"reviewTargetFound", false}})});
   EXPECT_EQ(walk.steps, (std::vector<std::string>{"locate", "give-verdict"}));
 }
@@ -242,7 +242,7 @@ TEST(CodingTask, OnlyAFixOrRetryCorrectsAssumptions) {
   for (const bool is_fix : {false, true}) {
     const Walk walk = walk_through(bundle, {.answers = keys({{"taskComplexity", "Small"}, {"isFixOrRetry", is_fix}}),
                                             .merge = {{"hand-off", corrected}}});
-    EXPECT_EQ(was_refused(walk, "This is no fix or retry"), !is_fix);
+    EXPECT_EQ(was_refused(walk, "This is not a fix or retry"), !is_fix);
   }
 }
 
@@ -253,7 +253,7 @@ TEST(CodingTask, ASmallTaskSkipsTheDesign) {
   }
 }
 
-// What a run on a small ticket costs at least: one turn a step.
+// The minimum cost of a run on a small ticket: one turn per step.
 TEST(Bundled, ASmallTaskTakesFewSteps) {
   const auto steps = [](const char* id, Value answers) {
     return walk_through(bundle_of(ours(), id), {.answers = std::move(answers)}).steps;
@@ -288,14 +288,14 @@ TEST(Bundled, ASmallTaskTakesFewSteps) {
             (Names{"understand-findings", "mend", "verify", "hand-off"}));
 }
 
-// An obvious direction is taken only with a clear reading.
+// An obvious direction requires a clear reading.
 TEST(Discovery, AnUnclearTaskIsNotObvious) {
   const Walk walk = walk_through(bundle_of(ours(), "wr.discovery"),
                                  {.answers = keys({{"ambiguityLevel", "uncertain"}, {"directionIsObvious", true}})});
   EXPECT_NE(std::ranges::find(walk.steps, "find-directions"), walk.steps.end());
 }
 
-TEST(Fix, WhatItHandsOverMayCorrectAssumptions) {
+TEST(Fix, ItsHandOffMayCorrectAssumptions) {
   const Value corrected =
       keys({{"correctedAssumptions", one_of({{"assumed", "a"}, {"actual", "b"}})},
             {"degraded", one_of({{"phase", "shaping"}, {"kind", "partial"}, {"why", "no pitch"}})}});
@@ -329,7 +329,7 @@ TEST(CodingTask, EachSliceIsVerifiedBeforeTheNext) {
                                                 "build-slice", "verify-slice"}));
 }
 
-TEST(GateEval, TheRatingIsEnforcedBesideTheVerdict) {
+TEST(GateEval, TheRatingIsEnforcedAlongWithTheVerdict) {
   const Bundle bundle = bundle_of(ours(), "wr.gate-eval-generic");
   const Program program(bundle.back());
   Node node;
@@ -343,7 +343,7 @@ TEST(GateEval, TheRatingIsEnforcedBesideTheVerdict) {
 
 // --- the guide -------------------------------------------------------------------------------------------------------
 
-TEST(Guide, ItsExamplesLoadAndAreWalkedToTheirEnd) {
+TEST(Guide, ItsExamplesLoadAndReachTheirEnd) {
   const SystemFiles files;
   const std::string folder = std::string(SB_SOURCE_DIR) + "/examples/workflows";
   const auto names = files.list(folder);
@@ -359,7 +359,7 @@ TEST(Guide, ItsExamplesLoadAndAreWalkedToTheirEnd) {
   }
 }
 
-TEST(Guide, ShowsTheFirstExampleAsItIs) {
+TEST(Guide, ShowsTheFirstExampleVerbatim) {
   const SystemFiles files;
   const std::string root = SB_SOURCE_DIR;
   const std::string guide = *files.read(root + "/docs/authoring.md", 1u << 20);
@@ -367,7 +367,7 @@ TEST(Guide, ShowsTheFirstExampleAsItIs) {
   EXPECT_TRUE(guide.contains("```yaml\n" + file + "```\n"));
 }
 
-// --- workflow files of the format that were written elsewhere --------------------------------------------------------
+// --- workflow files of the format written elsewhere ------------------------------------------------------------------
 
 std::string compat_folder() {
   if (const char* named = std::getenv("SIGNALBOX_COMPAT")) return named;

@@ -1,4 +1,4 @@
-// The bundled workflows with what they end in, and with the ways through each that together open all of its steps. Kind
+// The bundled workflows with what they end in, and with paths through each that together open all of its steps. For
 // tests.
 #pragma once
 
@@ -17,7 +17,7 @@ inline Value one_of(std::initializer_list<Value::Member> members) {
   return Value(Value::Array{Value::object(members)});
 }
 
-// A workflow with the ways through it that together open each of its steps.
+// A workflow with paths through it that together open each of its steps.
 struct Lifecycle {
   std::string id, kind;
   std::vector<Playing> ways;

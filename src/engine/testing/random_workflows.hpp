@@ -1,8 +1,8 @@
 // Random workflows and random submissions, from a seed.
 //
 // Workflows use every kind of step and loop, nested, with conditions, needs, captures, gates and jumps over a few keys:
-// `flag`, `size`, `color` for conditions, `xs` and `ys` for items, `n` for counts. Submissions set these keys rightly
-// and wrongly, say stop and continue, and sometimes nothing at all.
+// `flag`, `size`, `color` for conditions, `xs` and `ys` for items, `n` for counts. Submissions set these keys to valid
+// and invalid values, say stop and continue, and sometimes contain nothing.
 #pragma once
 
 #include <random>
@@ -31,7 +31,7 @@ class RandomWorkflow {
  public:
   RandomWorkflow(Dice& dice, int steps) : dice_(dice), steps_left_(steps) {}
 
-  // In the format, as YAML reads it.
+  // In the format, as parsed from YAML.
   std::string text() {
     has_captures_ = dice_.one_in(3);
     std::string list = first_step();
@@ -40,7 +40,7 @@ class RandomWorkflow {
   }
 
  private:
-  // Where captures are declared, every key that conditions use must come from somewhere.
+  // If captures are declared, every key that conditions use must come from somewhere.
   std::string first_step() {
     ids_.push_back("setup");
     return R"({"id": "setup", "title": "S", "prompt": "P", "notesOptional": true)" +
@@ -140,7 +140,7 @@ class RandomWorkflow {
   std::vector<std::string> ids_;
 };
 
-// `mark` becomes a context key of its own, so that it can be seen later who set what.
+// `mark` becomes a separate context key, so that later it is visible who set what.
 inline Submission random_submission(Dice& dice, const std::string& mark) {
   Submission submission;
   submission.notes = dice.one_in(5) ? "" : "notes";

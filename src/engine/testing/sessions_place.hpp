@@ -1,5 +1,5 @@
-// Sessions over a store of their own, for tests: a clock set by hand, an inbox a test answers itself, commands that a
-// test decides on.
+// Sessions over their own store, for tests: a clock set by hand, an inbox that the test answers, commands that the test
+// controls.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -16,7 +16,8 @@ namespace sb::engine {
 
 class ScriptedCommands final : public CommandRunner {
  public:
-  CommandRun run(const std::string& command, const std::string&, std::span<const workflow::Origin>) override {
+  CommandRun run(const std::string& command, const std::string&, std::span<const workflow::Origin>,
+                 const std::function<bool()>&) override {
     ran.push_back(command);
     CommandRun result = next;
     result.command = command;
@@ -53,7 +54,7 @@ class SessionTestHome {
   SessionResponse poll(const SessionResponse& answer) { return continue_session(token_of(answer), {}); }
   SessionResponse rehydrate(const SessionResponse& answer) { return expect(sessions->rehydrate(token_of(answer))); }
 
-  // Answers the decision an answer waits for.
+  // Answers the decision that an answer waits for.
   void decide(const SessionResponse& answer, const std::string& option) {
     const std::string id = answer.line["decision"].string_at("id").value_or("");
     const auto done = inbox.inbox.answer(id, inbox.submission({option}));

@@ -1,4 +1,4 @@
-// Sessions over a store's file that a test opens, breaks and opens again, as one process after another would.
+// Sessions over a store file that a test opens, breaks and opens again, like successive processes.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -6,13 +6,13 @@
 #include <memory>
 #include <string>
 
-#include "base/fakes.hpp"
+#include "base/testing/fakes.hpp"
 #include "engine/testing/sessions_place.hpp"
 #include "store/sqlite/sqlite_place.hpp"
 
 namespace sb::engine {
 
-// One process: a store and all that stands on it.
+// One process: a store and everything that uses it.
 class SessionProcess {
  public:
   static Result<std::unique_ptr<SessionProcess>> open(const std::string& path, store::SqliteOptions options,

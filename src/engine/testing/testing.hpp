@@ -1,12 +1,12 @@
-// What the tests of the engine's pure core share: programs from text, and a session without a store.
+// Shared by the tests of the engine's pure core: programs from text, and a session without a store.
 //
 //   auto program = program_of("[{id: one, title: One, prompt: Do it.}]");
-//   SessionSimulator journey(program);                      // started; stands at the first step
+//   SessionSimulator journey(program);                      // started; at the first step
 //   journey.deliver({.notes = "done"});            // at the tip
 //   journey.opened();                              // "one", "loop@0/body", …, "" for the end
 //
-// A SessionSimulator makes the events a session makes, and applies each of them the way the store's rows are changed:
-// to a state that holds only the rows the event names, read back from their JSON.
+// A SessionSimulator makes the events of a session, and applies each of them the way the store's rows are changed: to a
+// state that holds only the rows the event names, read back from their JSON.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -30,7 +30,7 @@ inline Value json(std::string_view text) {
   return value ? *value : Value();
 }
 
-// A workflow of these steps, given in YAML's flow style; `more` are further members, ending in a comma.
+// A workflow with these steps, given in YAML's flow style; `more` are further members, ending in a comma.
 inline std::string workflow_text(const std::string& steps, const std::string& more = "") {
   return "{id: test-flow, name: Test, description: A test, version: 1.0.0, " + more + " steps: " + steps + "}";
 }
@@ -77,14 +77,14 @@ class SessionSimulator {
   const Value& context(const Node& of) const { return contexts_.at(of.context); }
   bool is_over() const { return tip().kind == NodeKind::kEnd; }
 
-  // The places opened so far, in order.
+  // The positions opened so far, in order.
   std::vector<std::string> opened() const {
     std::vector<std::string> places;
     for (const auto& [number, opened] : state_.nodes) places.push_back(place_of(opened.position));
     return places;
   }
 
-  // Of the trace events and whatever else has this type, the payloads.
+  // The payloads of all events of this type.
   std::vector<Value> payloads(std::string_view type) const {
     std::vector<Value> found;
     for (const store::Event& event : events_) {
@@ -93,7 +93,7 @@ class SessionSimulator {
     return found;
   }
 
-  // At this node, its open attempt. A gate is approved on the spot unless `approves` is false, which rejects.
+  // Delivers the open attempt of this node. A gate is approved immediately unless `approves` is false, which rejects.
   AdvanceResult deliver_at(NodeNo number, const Submission& submission, bool approves = true) {
     const Node before = node(number);
     Result<AdvanceResult> outcome = advance(*program_, before, context(before), submission);
@@ -116,7 +116,7 @@ class SessionSimulator {
   }
   AdvanceResult deliver(const Submission& submission) { return deliver_at(state_.summary.tip, submission); }
 
-  // A decision answered, children joined: with what is captured.
+  // A decision answered or children joined, with what is captured.
   CursorMove settle(const Value& captured = Value()) {
     const Node before = tip();
     const Value after = merge_context(context(before), captured).value();
@@ -209,7 +209,7 @@ class SessionSimulator {
     emit("attempt_ended", payload);
   }
 
-  // Reads the rows the event may touch, applies it to these alone, and writes them back.
+  // Reads the rows the event may touch, applies it to only these, and writes them back.
   void apply_to_rows(const Event& event, std::int64_t seq, TimestampMs at) {
     SessionState rows;
     if (seq > 1) rows.summary = summary_from(json(to_json(to_value(state_.summary)))).value();

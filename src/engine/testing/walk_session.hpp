@@ -1,7 +1,7 @@
-// Drives sessions in a store to their end the way a client does: from the line of each answer. Kind tests.
+// Runs sessions in a store to their end the way a client does: from the line of each answer. For tests.
 //
-// Steps are answered as in walk_workflow.hpp, refusals by sending what they show, gates and decisions through the
-// inbox, children and evaluators by their own tokens.
+// Steps are answered as in walk_workflow.hpp, refusals by sending their example, gates and decisions through the inbox,
+// children and evaluators by their own tokens.
 #pragma once
 
 #include <map>
@@ -41,7 +41,7 @@ class SessionWalk {
   std::string stuck;
   std::vector<std::string> steps;     // delivered, of all sessions, in order
   std::vector<std::string> refusals;  // `step: what was wrong`
-  std::string last_text;              // the one that was answered last
+  std::string last_text;              // of the last answered step
   int decisions = 0, sessions = 0;
 
  private:

@@ -1,11 +1,11 @@
-// Walks a compiled workflow to its end, answering every step from what it says it will be checked for. Kind tests.
+// Walks a compiled workflow to its end, answering every step from its announced requirements. For tests.
 //
 //   const Walk walk = walk_through(bundle, {.answers = Value::object({{"isTrivial", true}})});
 //   EXPECT_TRUE(walk.is_complete) << walk.stuck;
 //
-// The pure engine alone: no store, no inbox. Gates are approved, decisions take their first option (the first two where
-// many may be chosen), children are walked through themselves. Answers made here serve any other way of driving too:
-// Answering only needs the program and where it stands.
+// Uses only the pure engine: no store, no inbox. Gates are approved, decisions take their first option (the first two
+// of a multiple choice), children are walked as well. The answers also serve other drivers: answering needs only the
+// program and the position.
 #pragma once
 
 #include <fmt/format.h>
@@ -25,7 +25,7 @@
 namespace sb::engine {
 
 struct Playing {
-  Value context = Value::object();     // what the session starts with
+  Value context = Value::object();     // the initial context
   Value answers = Value::object();     // context keys: sent instead of a made-up value whenever a step requires the key
   std::map<std::string, int> rounds = {};   // step id: how many times its loop control says continue before it says stop
   std::map<std::string, Value> merge = {};  // step id: members to set in the artifact of its contract
@@ -40,7 +40,7 @@ struct Walk {
   std::vector<Value> last_artifacts;   // what was delivered with it
   std::string last_notes;
   std::vector<std::string> warnings;     // limits reached
-  std::vector<std::string> refusals;     // `step: what was wrong`, each mended by sending the example it came with
+  std::vector<std::string> refusals;     // `step: what was wrong`, each fixed by sending its example
   std::map<std::string, Walk> children;  // by delegation
   Value context;
 
@@ -103,7 +103,7 @@ class Answering {
       }
       if (type != "regex") continue;
       const auto fitting = workflow::example_of(Value::object({{"type", "string"}, {"pattern", value}}));
-      // Most patterns in use are words to be found; without their marks they are their own example.
+      // Most patterns in use are words to find; without their special characters they are their own example.
       std::string words = value;
       std::erase_if(words,
                     [](char c) { return std::string_view("\\^$.*+?()[]{}|").find(c) != std::string_view::npos; });
@@ -119,7 +119,7 @@ class Answering {
     if (declared != step.captures.end()) {
       if (auto example = workflow::example_of(declared->schema)) return std::move(*example);
     }
-    // Needed by a loop or decision ahead, which says no more than the kind.
+    // Needed by a loop or decision ahead, which specifies only the type.
     if (type == "array" || type == "list") return Value::array({"first", "second"});
     if (type == "integer" || type == "number" || type == "count") return Value(2);
     if (type == "boolean") return Value(true);
@@ -130,7 +130,7 @@ class Answering {
   void add_artifact(const workflow::Step& step, const Value& ref, Submission& submission) {
     const workflow::Contract* contract =
         ref.is_string() ? program_.compiled().contracts.find(ref.as_string()) : nullptr;
-    // Ratings travel in artifacts of their own.
+    // Ratings are sent in separate artifacts.
     if (contract == nullptr || (contract->ref == workflow::kAssessment && !step.assessment_refs.empty())) return;
     Value artifact = contract->example;
     if (contract->ref == workflow::kLoopControl) {
@@ -144,7 +144,7 @@ class Answering {
     submission.artifacts.push_back(std::move(artifact));
   }
 
-  // The best level, which is the last one, that has no consequence.
+  // The best level (the last one) that has no consequence.
   Value rating(const workflow::Step& step, const std::string& ref) const {
     Value dimensions = Value::object();
     const workflow::AssessmentDefinition* assessment = program_.definition().assessment(ref);
@@ -166,7 +166,7 @@ class Answering {
   std::map<std::string, int> said_continue_;
 };
 
-// Does what a refusal says: sends its example.
+// Follows a refusal: sends its example.
 inline void fix(Submission& submission, const Blocker& blocker) {
   if (!blocker.example.is_object()) return;
   const auto kind = blocker.example.string_at("kind");

@@ -1,5 +1,5 @@
-// Finds blobs nobody refers to. What refers is found by its look, not by its meaning: 64 hex digits anywhere in any
-// event count, so an event nobody here knows of keeps its blobs too.
+// Finds unreferenced blobs. References are recognized by form, not by meaning: 64 hex digits anywhere in any event
+// count, so events of unknown types keep their blobs too.
 #include "engine/upkeep/collect_blobs.hpp"
 
 #include <fmt/format.h>
@@ -97,13 +97,13 @@ Status LiveBlobs::add_since(store::Snapshot& snapshot, const std::set<std::strin
 
 namespace {
 
-// One page of blobs behind `after`; those without a mark are counted, and removed where `transaction` is given.
+// One page of blobs after `after`; those without a mark are counted, and removed if `transaction` is given.
 Result<bool> sweep_page(store::Snapshot& snapshot, store::Transaction* transaction, const LiveBlobs& marks,
                         std::optional<Digest>& after, PruneResult& pruned) {
   const auto hashes = SB_TRY(snapshot.blobs(after, kCollectPage));
   for (const Digest& hash : hashes) {
     if (marks.has(hash)) continue;
-    // Damaged ones go too: nobody wants them.
+    // Damaged ones are removed too: they are of no use.
     const auto blob = snapshot.blob(hash);
     if (!blob && blob.error().code != ErrorCode::kCorrupt) return std::unexpected(blob.error());
     ++pruned.blobs;
@@ -117,8 +117,8 @@ Result<bool> sweep_page(store::Snapshot& snapshot, store::Transaction* transacti
 Status sweep(store::Store& store, LiveBlobs& marks, PruneResult& pruned) {
   std::optional<Digest> after;
   for (bool more = true; more;) {
-    // Writers put a blob and the event that names it in one commit. So whatever was named before this transaction
-    // began is seen here first, and whatever is named after it is stored again.
+    // Writers put a blob and the event that names it in one commit. So everything named before this transaction began
+    // is seen here, and everything named after it is stored again.
     more = SB_TRY(store.write([&](store::Transaction& transaction) -> Result<bool> {
       SB_TRY(marks.add_since(transaction, {}, nullptr));
       return sweep_page(transaction, &transaction, marks, after, pruned);
@@ -148,10 +148,9 @@ Result<PruneResult> collect_garbage_without(store::Store& store, const std::set<
 Result<PruneResult> collect_garbage(store::Store& store, bool dry_run, const ProgressCallback& progress) {
   Result<PruneResult> pruned = collect_garbage_without(store, {}, dry_run, progress);
   if (pruned || pruned.error().code != ErrorCode::kCorrupt) return pruned;
-  return fail(
-      ErrorCode::kCorrupt,
-      fmt::format("nothing was removed, because damage hides what is still referred to: {}", pruned.error().message),
-      "signalbox session verify --all shows the damaged sessions");
+  return fail(ErrorCode::kCorrupt,
+              fmt::format("nothing was removed, because references are damaged: {}", pruned.error().message),
+              "List damaged sessions: signalbox session verify --all");
 }
 
 }  // namespace sb::engine

@@ -1,4 +1,4 @@
-// The inside of upkeep.hpp's `collect`: which blobs are referred to, and removing the others.
+// The implementation of `collect` in upkeep.hpp: finds the referenced blobs and removes the others.
 #pragma once
 
 #include <cstdint>
@@ -11,11 +11,11 @@
 
 namespace sb::engine {
 
-// Blobs that are referred to. Kept by the first eight bytes of their hash: one that is mistaken for another is kept,
+// Blobs that are referred to. Stored as the first eight bytes of their hash: on a collision an unused blob is kept,
 // which does no harm, and a million of them take eight megabytes.
 class LiveBlobs {
  public:
-  // Marks what every event refers to that was not looked at before, apart from those of the streams given.
+  // Marks what all events not seen before refer to, except those of the given streams.
   Status add_since(store::Snapshot& snapshot, const std::set<std::string>& gone_streams,
                    const ProgressCallback& progress);
   bool has(const Digest& digest) const;
@@ -26,13 +26,13 @@ class LiveBlobs {
   void add(const Digest& digest);
   void tidy();
 
-  std::vector<std::uint64_t> marks_;  // the first `tidy_` ascending and each once
+  std::vector<std::uint64_t> marks_;  // the first `tidy_` are sorted and unique
   std::size_t tidy_ = 0;
-  std::set<Digest> workflows_;  // looked into already
+  std::set<Digest> workflows_;  // already searched
   std::int64_t position_ = 0;
 };
 
-// As `collect`, as if the streams given were gone.
+// Like `collect`, as if the given streams were gone.
 Result<PruneResult> collect_garbage_without(store::Store& store, const std::set<std::string>& gone_streams,
                                             bool dry_run, const ProgressCallback& progress);
 

@@ -1,8 +1,8 @@
 #include <fmt/format.h>
 
 #include "base/document/document.hpp"
+#include "base/document/stored_reader.hpp"
 #include "engine/state/blob_refs.hpp"
-#include "engine/state/stored_object.hpp"
 #include "engine/upkeep/upkeep.hpp"
 
 namespace sb::engine {
@@ -13,11 +13,11 @@ constexpr int kExportPage = 256;
 Result<std::string> stored_blob(store::Snapshot& snapshot, const BlobRef& ref, std::int64_t seq) {
   const auto text = SB_TRY(snapshot.blob(SB_TRY(digest_from(ref.hex))));
   if (text) return *text;
-  return fail(ErrorCode::kCorrupt, fmt::format("content {} of event {} is gone", ref.hex, seq),
-              "signalbox session verify says what of the session is whole");
+  return fail(ErrorCode::kCorrupt, fmt::format("content {} of event {} is missing", ref.hex, seq),
+              "Check the session: signalbox session verify");
 }
 
-// The payload goes out as JSON and must come back as the same bytes, or its hash could not be checked.
+// The payload is written as JSON and must be read back as the same bytes, or its hash could not be checked.
 Result<Value> payload_of(const store::Event& event) {
   Result<Value> payload = parse_stored(event.payload);
   if (payload && to_canonical_json(*payload) == event.payload) return payload;
@@ -52,7 +52,7 @@ Status export_session(store::Store& store, std::string_view session,
   const std::string stream = session_stream(session);
   return store.read([&](store::Snapshot& snapshot) -> Status {
     const store::Head end = SB_TRY(snapshot.head(stream));
-    if (end.seq == 0) return fail(ErrorCode::kNotFound, fmt::format("there is no session {}", session));
+    if (end.seq == 0) return fail(ErrorCode::kNotFound, fmt::format("no such session: {}", session));
     std::set<std::string> seen;
     for (std::int64_t seq = 1; seq <= end.seq;) {
       for (const store::Event& event : SB_TRY(snapshot.events(stream, seq, kExportPage))) {

@@ -1,7 +1,7 @@
-// Sessions that an older version left behind: they open, whole, and go on.
+// Sessions written by an older version: they open undamaged and continue.
 //
-// A fixture is a store as sqlite3's .dump shows it, and beside it what its callers held: tokens, and the answers they
-// had been given. It is never changed; a version that stores otherwise adds one of its own:
+// A fixture is a store as printed by sqlite3's .dump, and next to it what its callers held: tokens, and the answers
+// they had received. It is never changed; a version with another storage format adds its own:
 //
 //   SB_FIXTURE=/tmp/f test_engine --gtest_also_run_disabled_tests --gtest_filter='*WriteFixture'
 //   (sed -n 1,3p src/engine/fixtures/sessions_1.sql; sqlite3 /tmp/f/signalbox.db .dump) > sessions_N.sql
@@ -84,7 +84,7 @@ TEST(SessionFixture, DISABLED_WriteFixture) {
 
 class SessionFixture : public testing::TestWithParam<const char*> {};
 
-TEST_P(SessionFixture, OpensWholeAndGoesOn) {
+TEST_P(SessionFixture, OpensUndamagedAndContinues) {
   const std::string base = std::string(SB_SOURCE_DIR "/src/engine/fixtures/") + GetParam();
   const auto held = parse_json(read_all(base + ".json"));
   ASSERT_TRUE(held) << held.error().to_string();

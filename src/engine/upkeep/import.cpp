@@ -4,10 +4,10 @@
 #include <map>
 
 #include "base/document/document.hpp"
+#include "base/document/stored_reader.hpp"
 #include "base/limits.hpp"
 #include "engine/state/blob_refs.hpp"
 #include "engine/state/rows.hpp"
-#include "engine/state/stored_object.hpp"
 #include "engine/state/token.hpp"
 #include "engine/upkeep/upkeep.hpp"
 #include "store/chain.hpp"
@@ -23,7 +23,7 @@ Status only_known(const Value& line) {
   for (const auto& [name, value] : line.members()) {
     const auto known = {"seq", "type", "time", "payload", "previous", "hash", "blobs", "events"};
     if (std::find(known.begin(), known.end(), name) == known.end()) {
-      return wrong(fmt::format("there is no member {} in an exported event", quote_json(name)));
+      return wrong(fmt::format("an exported event has no member {}", quote_json(name)));
     }
   }
   return {};
@@ -31,7 +31,7 @@ Status only_known(const Value& line) {
 
 Result<std::string> text_at(const Value& line, std::string_view name) {
   if (auto text = line.string_at(name)) return std::move(*text);
-  return wrong(fmt::format("\"{}\" is missing, or no text", name));
+  return wrong(fmt::format("\"{}\" is missing or not a string", name));
 }
 
 Result<Digest> hash_at(const Value& line, std::string_view name) {
@@ -40,11 +40,11 @@ Result<Digest> hash_at(const Value& line, std::string_view name) {
   return *digest;
 }
 
-// A session read line by line; nothing is stored before all of it has been found whole.
+// A session read line by line; nothing is stored until all of it has been checked.
 class Import {
  public:
   Status add(std::string_view text);
-  // Whether the lines end where the export did, and no advance is cut through.
+  // Checks that the lines are complete and that no advance is cut in two.
   Status is_whole() const;
   Result<std::string> store_in(store::Store& store) const;
   bool is_empty() const { return events_.empty(); }
@@ -63,19 +63,19 @@ class Import {
   std::vector<std::string> blobs_;
   std::unique_ptr<const Program> program_;  // the session's own
   std::size_t bytes_ = 0;
-  std::int64_t announced_ = 0;  // how many events the first line says there are
+  std::int64_t announced_ = 0;  // the number of events according to the first line
 };
 
 Status Import::add(std::string_view text) {
   bytes_ += text.size();
   if (bytes_ > limits::kImportBytes) {
     return fail(ErrorCode::kLimit, fmt::format("the session is larger than {} MiB", limits::kImportBytes >> 20),
-                "Sessions of this size cannot be moved");
+                "Sessions of this size cannot be imported");
   }
   const JsonBounds bounds{limits::kExportLineBytes, kStoredBounds.depth + 2, kStoredBounds.nodes};
   Result<Value> line = parse_json(text, bounds);
-  if (!line) return wrong(fmt::format("this is not JSON: {}", line.error().message));
-  if (!line->is_object()) return wrong("this is not an exported event", "Give what signalbox session export printed");
+  if (!line) return wrong(fmt::format("not JSON: {}", line.error().message));
+  if (!line->is_object()) return wrong("not an exported event", "Use the output of signalbox session export");
   SB_TRY(only_known(*line));
   const store::Event event = SB_TRY(read_event(*line));
   const Event meant{event.type, *line->find("payload")};
@@ -89,43 +89,43 @@ Status Import::add(std::string_view text) {
 }
 
 Status Import::is_whole() const {
-  const auto cut = [](std::string message) { return wrong(std::move(message), "Give all lines of the export"); };
+  const auto cut = [](std::string message) { return wrong(std::move(message), "Include all lines of the export"); };
   if (announced_ != 0 && announced_ != head_.seq) {
-    return cut(fmt::format("the export is cut off: it has {} of {} events", head_.seq, announced_));
+    return cut(fmt::format("the export is truncated: it has {} of {} events", head_.seq, announced_));
   }
   for (const auto& [key, attempt] : state_.attempts) {
     const auto node = state_.nodes.find(key.first);
     const bool is_waiting = node != state_.nodes.end() && node->second.waiting.has_value();
-    if (attempt.ended_seq == 0 && !is_waiting) return cut("the export is cut off in the middle of an advance");
+    if (attempt.ended_seq == 0 && !is_waiting) return cut("the export is truncated in the middle of an advance");
   }
-  return state_.summary.nodes == 0 ? Status(cut("the export is cut off before the first step")) : Status();
+  return state_.summary.nodes == 0 ? Status(cut("the export is truncated before the first step")) : Status();
 }
 
 Result<store::Event> Import::read_event(const Value& line) {
   store::Event event;
   const Value& seq = line["seq"];
   if (!seq.is_integer() || seq.as_integer() != head_.seq + 1) {
-    return wrong(fmt::format("event {} should stand here", head_.seq + 1), "Give all lines of the export, in order");
+    return wrong(fmt::format("expected event {} here", head_.seq + 1), "Include all lines of the export, in order");
   }
   event.seq = seq.as_integer();
   event.type = SB_TRY(text_at(line, "type"));
   auto time = parse_rfc3339(SB_TRY(text_at(line, "time")));
-  if (!time) return wrong("\"time\" is not a time");
+  if (!time) return wrong("\"time\" is not a valid time");
   event.time_ms = *time;
   const Value* payload = line.find("payload");
-  if (payload == nullptr || !payload->is_object()) return wrong("\"payload\" is missing, or no object");
+  if (payload == nullptr || !payload->is_object()) return wrong("\"payload\" is missing or not an object");
   event.payload = to_canonical_json(*payload);
   event.previous = SB_TRY(hash_at(line, "previous"));
   event.hash = SB_TRY(hash_at(line, "hash"));
   if (events_.empty()) {
     const std::string session = payload->string_at("session").value_or("");
-    if (event.type != "session_started" || !session_bytes(session)) return wrong("no session begins like this");
+    if (event.type != "session_started" || !session_bytes(session)) return wrong("not the first event of a session");
     event.stream = session_stream(session);
   } else {
     event.stream = events_.front().stream;
   }
   if (!store::check_chain(head_, {&event, 1})) {
-    return wrong(fmt::format("event {} was changed: its hash does not fit", event.seq));
+    return wrong(fmt::format("event {} was changed: its hash does not match", event.seq));
   }
   return event;
 }
@@ -151,7 +151,7 @@ Status Import::take_blobs(const Value& line, const Event& event) {
     return {};
   };
   SB_TRY(visit_blobs(event, seen_, read, visit));
-  if (carried != nullptr && carried->size() != used) return wrong("there is content here that the event does not name");
+  if (carried != nullptr && carried->size() != used) return wrong("\"blobs\" has content that the event does not name");
   return {};
 }
 
@@ -177,7 +177,7 @@ Status Import::append(store::Transaction& transaction) const {
     for (std::size_t i = at; i < end; ++i) page.push_back({events_[i].type, events_[i].time_ms, events_[i].payload});
     head = SB_TRY(transaction.append(events_.front().stream, head, page));
   }
-  return head == head_ ? Status() : fail(ErrorCode::kInternal, "the imported events got other hashes");
+  return head == head_ ? Status() : fail(ErrorCode::kInternal, "the imported events have different hashes");
 }
 
 Result<std::string> Import::store_in(store::Store& store) const {
@@ -186,8 +186,8 @@ Result<std::string> Import::store_in(store::Store& store) const {
     const bool is_there =
         SB_TRY(transaction.head(session_stream(id))).seq != 0 || SB_TRY(transaction.get(kSessions, id)).has_value();
     if (is_there) {
-      return fail(ErrorCode::kConflict, fmt::format("session {} is here already", id),
-                  "It came from this home, or was imported before");
+      return fail(ErrorCode::kConflict, fmt::format("session {} already exists", id),
+                  "It was created in this home or imported before");
     }
     for (const std::string& blob : blobs_) SB_TRY(transaction.put_blob(blob));
     SB_TRY(append(transaction));
@@ -213,7 +213,7 @@ Result<std::string> import_session(store::Store& store,
     if (!*line) break;
     if (Status added = import.add(**line); !added) return at_line(std::move(added).error());
   }
-  if (import.is_empty()) return wrong("there is no session here", "Give what signalbox session export printed");
+  if (import.is_empty()) return wrong("the input is empty", "Use the output of signalbox session export");
   SB_TRY(import.is_whole());
   return import.store_in(store);
 }

@@ -1,4 +1,4 @@
-// Export and import: a session moved whole, or not at all.
+// Export and import: a session is moved completely or not at all.
 #include <gmock/gmock.h>
 
 #include "base/document/document.hpp"
@@ -15,7 +15,7 @@ class SessionImport : public testing::Test {
  protected:
   SessionImport() : from_(std::move(*here_.open())), to_(std::move(*there_.open())) {}
 
-  // Changes one line's JSON and makes its hash, and those of all that follow, right again.
+  // Changes one line's JSON and recomputes its hash and those of all following lines.
   static std::vector<std::string> with_changed(const std::vector<std::string>& lines, std::size_t which,
                                                const std::function<void(Value&)>& change) {
     std::vector<std::string> out;
@@ -54,7 +54,7 @@ class SessionImport : public testing::Test {
   std::unique_ptr<store::Store> from_, to_;
 };
 
-TEST_F(SessionImport, CarriesAWholeSessionToAnotherHome) {
+TEST_F(SessionImport, MovesACompleteSessionToAnotherHome) {
   const std::string id = make_session(*from_);
   const auto lines = exported(*from_, id);
   const auto imported = import_lines(*to_, lines);
@@ -64,13 +64,13 @@ TEST_F(SessionImport, CarriesAWholeSessionToAnotherHome) {
   EXPECT_EQ(exported(*to_, id), lines);
 }
 
-TEST_F(SessionImport, CarriesASessionThatIsStillOpen) {
+TEST_F(SessionImport, MovesAnOpenSession) {
   const std::string id = make_session(*from_, {.delivered = 1, .parent = ""});
   ASSERT_TRUE(import_lines(*to_, exported(*from_, id)));
   EXPECT_EQ(verdict(*to_, id), "");
 }
 
-TEST_F(SessionImport, PrintsOneEventALineThatOtherProgramsCanRead) {
+TEST_F(SessionImport, PrintsOneEventPerLineThatOtherProgramsCanRead) {
   const std::string id = make_session(*from_, {.delivered = 1, .parent = ""});
   const auto lines = exported(*from_, id);
   ASSERT_EQ(lines.size(), 5u);
@@ -90,7 +90,7 @@ TEST_F(SessionImport, AnUnknownSessionCannotBeExported) {
   EXPECT_EQ(status.error().code, ErrorCode::kNotFound);
 }
 
-TEST_F(SessionImport, ASessionThatIsThereIsAConflictAndStaysAsItIs) {
+TEST_F(SessionImport, AnExistingSessionIsAConflictAndStaysUnchanged) {
   const std::string id = make_session(*from_);
   const auto lines = exported(*from_, id);
   const auto again = import_lines(*from_, lines);
@@ -99,11 +99,11 @@ TEST_F(SessionImport, ASessionThatIsThereIsAConflictAndStaysAsItIs) {
   EXPECT_EQ(verdict(*from_, id), "");
 }
 
-TEST_F(SessionImport, RefusesWhatIsNoExport) {
-  expect_refused({}, 0, "no session here");
+TEST_F(SessionImport, RefusesWhatIsNotAnExport) {
+  expect_refused({}, 0, "the input is empty");
   expect_refused({"hello"}, 1, "not JSON");
   expect_refused({"[]"}, 1, "not an exported event");
-  expect_refused({"{}"}, 1, "event 1 should stand here");
+  expect_refused({"{}"}, 1, "expected event 1 here");
   expect_refused({"\xff\xfe"}, 1, "not JSON");
   expect_refused({std::string("{\"seq\":1\0}", 10)}, 1, "not JSON");
   expect_refused({std::string(1'000, '[')}, 1, "nested deeper");
@@ -118,35 +118,35 @@ TEST_F(SessionImport, RefusesAnEventThatWasTamperedWith) {
     Value line = *parse_json(lines[i]);
     line.find("payload")->set("extra", 1);
     changed[i] = to_json(line);
-    expect_refused(changed, static_cast<int>(i + 1), "its hash does not fit");
+    expect_refused(changed, static_cast<int>(i + 1), "its hash does not match");
   }
   auto later = lines;
   Value line = *parse_json(lines[2]);
   line.set("time", "2023-11-14T22:13:21.000Z");
   later[2] = to_json(line);
-  expect_refused(later, 3, "its hash does not fit");
+  expect_refused(later, 3, "its hash does not match");
 }
 
 TEST_F(SessionImport, RefusesMissingSwappedAndRepeatedLines) {
   const auto lines = exported(*from_, make_session(*from_));
   auto missing = lines;
   missing.erase(missing.begin() + 3);
-  expect_refused(missing, 4, "event 4 should stand here");
+  expect_refused(missing, 4, "expected event 4 here");
   auto swapped = lines;
   std::swap(swapped[1], swapped[2]);
-  expect_refused(swapped, 2, "event 2 should stand here");
+  expect_refused(swapped, 2, "expected event 2 here");
   auto repeated = lines;
   repeated.insert(repeated.begin() + 1, lines[0]);
-  expect_refused(repeated, 2, "event 2 should stand here");
+  expect_refused(repeated, 2, "expected event 2 here");
 }
 
-TEST_F(SessionImport, RefusesImpossibleEventsThoughTheirHashesAreRight) {
+TEST_F(SessionImport, RefusesImpossibleEventsWithCorrectHashes) {
   const auto lines = exported(*from_, make_session(*from_));
   const auto in_payload = [](const char* name, Value value) {
     return [name, value](Value& line) { line.find("payload")->set(name, value); };
   };
   // Line 3 delivers node 1, line 4 opens node 2, line 5 ends the attempt.
-  expect_refused(with_changed(lines, 2, in_payload("node", 7)), 3, "names a node that is not there");
+  expect_refused(with_changed(lines, 2, in_payload("node", 7)), 3, "names a node that does not exist");
   expect_refused(with_changed(lines, 2, in_payload("attempt", 2)), 3, "names an attempt that is not open");
   expect_refused(with_changed(lines, 3, in_payload("step", "elsewhere")), 4, "has no step \"elsewhere\"");
   expect_refused(with_changed(lines, 3, in_payload("node", 3)), 4, "opens a node out of order");
@@ -154,16 +154,16 @@ TEST_F(SessionImport, RefusesImpossibleEventsThoughTheirHashesAreRight) {
   expect_refused(with_changed(lines, 4, [](Value& line) { line.set("type", "invented"); }), 5, "unknown type");
 }
 
-TEST_F(SessionImport, RefusesASessionWithAnIdOfAnotherForm) {
+TEST_F(SessionImport, RefusesASessionWithAnIdOfAnotherFormat) {
   const auto lines = exported(*from_, make_session(*from_));
   for (const char* id : {"", "s-../../etc", "x", "S-0"}) {
     Value line = *parse_json(lines[0]);
     line.find("payload")->set("session", id);
-    expect_refused({to_json(line)}, 1, "no session begins like this");
+    expect_refused({to_json(line)}, 1, "not the first event of a session");
   }
 }
 
-TEST_F(SessionImport, RefusesContentThatIsMissingChangedOrUncalledFor) {
+TEST_F(SessionImport, RefusesContentThatIsMissingChangedOrExtra) {
   const auto lines = exported(*from_, make_session(*from_));
   const auto with = [&](std::size_t which, const std::function<void(Value&)>& change) {
     auto changed = lines;
@@ -191,7 +191,7 @@ TEST_F(SessionImport, RefusesAPinnedWorkflowThatDoesNotLoad) {
   expect_refused(changed, 1, "does not load");
 }
 
-TEST_F(SessionImport, PassesOnALineThatIsTooLong) {
+TEST_F(SessionImport, ReportsALineThatIsTooLong) {
   int calls = 0;
   const auto result = import_session(*to_, [&]() -> Result<std::optional<std::string>> {
     ++calls;
@@ -203,7 +203,7 @@ TEST_F(SessionImport, PassesOnALineThatIsTooLong) {
   EXPECT_EQ(calls, 1);
 }
 
-TEST_F(SessionImport, BringsWhatTheWorkflowCalls) {
+TEST_F(SessionImport, IncludesTheWorkflowsThatAWorkflowCalls) {
   workflow::FakeResolver around;
   around.add_workflow("{id: callee, name: C, description: D, version: 1.0.0, steps: [{id: sub, title: S, prompt: P}]}");
   const workflow::Bundle bundle = workflow::compiled(

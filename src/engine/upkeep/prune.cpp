@@ -13,7 +13,7 @@
 namespace sb::engine {
 namespace {
 
-// Where whoever works a session keeps what it did (agent/loop/agent_log.hpp): gone with the session.
+// Where the worker of a session keeps its log (agent/loop/agent_log.hpp): deleted with the session.
 std::string worker_stream(std::string_view session) {
   return fmt::format("agent/{}", session);
 }
@@ -32,7 +32,7 @@ Status remove_rows(store::Transaction& transaction, std::string_view collection,
 Status remove_in(store::Transaction& transaction, std::string_view session) {
   SB_TRY(transaction.remove_stream(session_stream(session)));
   SB_TRY(transaction.remove_stream(worker_stream(session)));
-  // A damaged record does not say where its folder is; verify finds the row that then stays.
+  // A damaged record does not name its folder; verify finds the row that is left behind.
   const auto summary = read_summary(transaction, session);
   if (summary && *summary) {
     SB_TRY(transaction.remove(guard::kOpenSteps, guard::open_step_key((*summary)->workspace, session)));
@@ -44,7 +44,7 @@ Status remove_in(store::Transaction& transaction, std::string_view session) {
   return remove_rows(transaction, kAttempts, session);
 }
 
-// What decides whether a session may go.
+// What decides whether a session may be removed.
 struct Age {
   TimestampMs updated_at = 0;
   bool is_open = false;
@@ -58,7 +58,7 @@ Age age_of(const Summary& summary) {
 
 using Ages = std::map<std::string, Age, std::less<>>;
 
-// Sessions whose record is damaged are left out: nobody knows how old they are.
+// Sessions with a damaged record are skipped: their age is unknown.
 Result<Ages> read_ages(store::Store& store) {
   return store.read([](store::Snapshot& snapshot) -> Result<Ages> {
     Ages ages;
@@ -76,10 +76,10 @@ Result<Ages> read_ages(store::Store& store) {
   });
 }
 
-// A session with all it started, directly or not; itself first.
+// A session and all its descendants; itself first.
 using Family = std::vector<std::string>;
 
-// Whose parent is gone stands for itself.
+// A session whose parent is gone is its own root.
 const std::string& root_of(const Ages& ages, const std::string& id) {
   const std::string* root = &id;
   // A damaged record could name itself as its own ancestor.
@@ -108,7 +108,7 @@ bool may_go(const Age& age, TimestampMs before, bool also_open) {
   return age.updated_at < before && (also_open || !age.is_open);
 }
 
-// False when somebody has gone on with one of them since the list was made.
+// False if one of them has continued since the list was made.
 Result<bool> remove_family(store::Store& store, const Family& family, TimestampMs before, bool also_open) {
   return store.write([&](store::Transaction& transaction) -> Result<bool> {
     for (const std::string& id : family) {
@@ -126,7 +126,7 @@ Status remove_session(store::Store& store, std::string_view session) {
   return store.write([&](store::Transaction& transaction) -> Status {
     const bool is_there = SB_TRY(transaction.head(session_stream(session))).seq != 0 ||
                           SB_TRY(transaction.get(kSessions, session)).has_value();
-    if (!is_there) return fail(ErrorCode::kNotFound, fmt::format("there is no session {}", session));
+    if (!is_there) return fail(ErrorCode::kNotFound, fmt::format("no such session: {}", session));
     return remove_in(transaction, session);
   });
 }
@@ -150,10 +150,10 @@ Result<PruneResult> prune(store::Store& store, TimestampMs before, bool also_ope
       gone_streams.insert(worker_stream(id));
     }
   }
-  // Once they are gone nothing is to be looked past: one of them may have been imported again meanwhile.
+  // Once they are removed no stream may be ignored: one of them may have been imported again in the meantime.
   if (!dry_run) gone_streams.clear();
   Result<PruneResult> pruned = collect_garbage_without(store, gone_streams, dry_run, progress);
-  // What was deleted is told even when its blobs could not be collected.
+  // Deleted sessions are reported even if their blobs could not be collected.
   if (!pruned) pruned = PruneResult{.sessions = {}, .not_collected = pruned.error().message};
   pruned->sessions = std::move(gone);
   return pruned;

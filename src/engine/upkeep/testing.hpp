@@ -1,4 +1,4 @@
-// Sessions put into a store by hand, for the tests of upkeep: events and rows as an advance leaves them.
+// Writes sessions directly into a store, for the tests of upkeep: events and rows as an advance leaves them.
 #pragma once
 
 #include <fmt/format.h>

@@ -1,11 +1,11 @@
-// Looking after stored sessions: export, import, verify, delete, collect what nobody refers to.
+// Maintenance of stored sessions: export, import, verify, delete, collect unreferenced blobs.
 //
-// Export is one JSON object a line, an event each: {seq, type, time, payload, previous, hash, [events],
-// [blobs: {hash: text}]}. The first line says how many events there are; `time` is RFC 3339; a blob's text is its
-// canonical JSON. The first event that refers to a blob carries it, so the lines alone are the whole session. Import
-// checks every hash, the chain, every blob and that the events make a session, and writes all of it or nothing; an id
-// that is there is kConflict. Tokens do not travel: each home mints its own. Neither do decisions that are open and
-// child sessions.
+// An export is one JSON object per line, one per event: {seq, type, time, payload, previous, hash, [events],
+// [blobs: {hash: text}]}. The first line contains the number of events; `time` is RFC 3339; a blob's text is its
+// canonical JSON. The first event that refers to a blob carries it, so the lines alone are the complete session. Import
+// checks every hash, the chain, every blob and that the events form a session, and writes everything or nothing; an
+// existing id is kConflict. Tokens are not exported: each home creates its own. Neither are open decisions and child
+// sessions.
 #pragma once
 
 #include <functional>
@@ -23,18 +23,18 @@ using ProgressCallback = std::function<void(std::int64_t done, std::int64_t all)
 Status export_session(store::Store& store, std::string_view session,
                       const std::function<Status(std::string_view)>& line);
 
-// The id of the session. `next_line` gives nothing at the end. Faults are kInvalid with Place::line.
+// Returns the id of the session. `next_line` returns nothing at the end. Faults are kInvalid with SourceLocation::line.
 Result<std::string> import_session(store::Store& store,
                                    const std::function<Result<std::optional<std::string>>()>& next_line);
 
-// What is wrong with one session; empty when it is whole: chain, payloads, blobs, and every row against what the events
-// say.
+// What is wrong with one session; empty if it is intact: chain, payloads, blobs, and every row compared with the
+// events.
 struct Damage {
   std::string where;  // event 14, node 3, blob …
   std::string message;
 };
 Result<std::vector<Damage>> verify_session(store::Store& store, std::string_view session);
-// Every session that has events or rows; `told` hears of the damaged ones. How many were looked at.
+// Checks every session that has events or rows; calls `on_damaged` for damaged ones. Returns the number checked.
 Result<std::int64_t> verify_sessions(
     store::Store& store, const std::function<void(const std::string& session, const std::vector<Damage>&)>& on_damaged,
     const ProgressCallback& progress);
@@ -43,14 +43,14 @@ struct PruneResult {
   std::vector<std::string> sessions;
   std::int64_t blobs = 0;
   std::int64_t bytes = 0;
-  std::string not_collected;  // why blobs were left where they are: damage that hides who refers to them
+  std::string not_collected;  // why blobs were not removed: damage that hides references to them
 };
-// Removes sessions last touched before then (never an open one unless `also_open`, and a child only with its parent),
-// then blobs nobody refers to.
+// Removes sessions last updated before then (never an open one unless `also_open`, and a child only with its parent),
+// then unreferenced blobs.
 Result<PruneResult> prune(store::Store& store, TimestampMs before, bool also_open, bool dry_run,
                           const ProgressCallback& progress);
 Status remove_session(store::Store& store, std::string_view session);
-// Blobs no session refers to. Safe beside processes that write.
+// Removes blobs that no session refers to. Safe while other processes write.
 Result<PruneResult> collect_garbage(store::Store& store, bool dry_run, const ProgressCallback& progress);
 
 }  // namespace sb::engine

@@ -32,7 +32,7 @@ class Upkeep : public testing::Test {
   std::unique_ptr<store::Store> store_;
 };
 
-TEST_F(Upkeep, AWholeSessionHasNoDamage) {
+TEST_F(Upkeep, AnIntactSessionHasNoDamage) {
   EXPECT_EQ(verdict(*store_, make_session(*store_)), "");
   EXPECT_EQ(verdict(*store_, make_session(*store_, {.seed = 2, .delivered = 0, .parent = ""})), "");
 }
@@ -43,7 +43,7 @@ TEST_F(Upkeep, AnUnknownSessionIsNotFound) {
   EXPECT_EQ(damages.error().code, ErrorCode::kNotFound);
 }
 
-TEST_F(Upkeep, FindsRowsThatAreMissingDamagedWrongOrTooMany) {
+TEST_F(Upkeep, FindsRowsThatAreMissingDamagedWrongOrExtra) {
   const std::string id = make_session(*store_);
   const std::string node = node_key(id, 2);
   const std::string attempt = attempt_key(id, 1, 1);
@@ -66,12 +66,12 @@ TEST_F(Upkeep, FindsRowsThatAreMissingDamagedWrongOrTooMany) {
   Node other = *node_from(*open_row(kNodes, kept));
   other.depth = 9;
   ASSERT_TRUE(write([&](store::Transaction& t) { return write_node(t, id, other); }));
-  EXPECT_EQ(verdict(*store_, id), fmt::format("node {}: its record is not what the events say\n", node));
+  EXPECT_EQ(verdict(*store_, id), fmt::format("node {}: its record does not match the events\n", node));
   restore();
 
   other.number = 77;
   ASSERT_TRUE(write([&](store::Transaction& t) { return write_node(t, id, other); }));
-  EXPECT_EQ(verdict(*store_, id), fmt::format("node {}: no event tells of it\n", node_key(id, 77)));
+  EXPECT_EQ(verdict(*store_, id), fmt::format("node {}: no event mentions it\n", node_key(id, 77)));
   ASSERT_TRUE(write([&](store::Transaction& t) { return t.remove(kNodes, node_key(id, 77)); }));
 
   ASSERT_TRUE(write([&](store::Transaction& t) { return t.remove(kAttempts, attempt); }));
@@ -80,14 +80,14 @@ TEST_F(Upkeep, FindsRowsThatAreMissingDamagedWrongOrTooMany) {
   EXPECT_THAT(verdict(*store_, id), HasSubstr("session: its record is missing\n"));
 }
 
-TEST_F(Upkeep, FindsContentThatIsGone) {
+TEST_F(Upkeep, FindsMissingContent) {
   SessionMaker maker(*store_, {});
   maker.start();
   const std::string lost = *maker.events.back().payload.string_at("context");
   const std::string id = maker.finish();
   const Digest digest = sha256(to_canonical_json(Value::object({{"session", id}, {"node", 1}})));
   ASSERT_TRUE(write([&](store::Transaction& t) { return t.remove_blob(digest); }));
-  EXPECT_EQ(verdict(*store_, id), fmt::format("content {}: it is gone, named by event 2\n", lost));
+  EXPECT_EQ(verdict(*store_, id), fmt::format("content {}: it is missing, named by event 2\n", lost));
 }
 
 TEST_F(Upkeep, FindsEventsThatDoNotFitTogether) {
@@ -103,18 +103,18 @@ TEST_F(Upkeep, FindsEventsThatDoNotFitTogether) {
   EXPECT_THAT(verdict(*store_, id), HasSubstr("completes a session before its end"));
 }
 
-TEST_F(Upkeep, FindsASessionWhoseEventsAreGone) {
+TEST_F(Upkeep, FindsASessionWithoutEvents) {
   const std::string id = make_session(*store_);
   ASSERT_TRUE(write([&](store::Transaction& t) { return t.remove_stream(session_stream(id)); }));
   EXPECT_THAT(verdict(*store_, id), HasSubstr("events: there are none"));
-  int told = 0;
+  int reported = 0;
   const auto count = verify_sessions(
-      *store_, [&](const std::string& session, const std::vector<Damage>&) { told += session == id; }, nullptr);
+      *store_, [&](const std::string& session, const std::vector<Damage>&) { reported += session == id; }, nullptr);
   EXPECT_EQ(*count, 1);
-  EXPECT_EQ(told, 1);
+  EXPECT_EQ(reported, 1);
 }
 
-TEST_F(Upkeep, VerifiesAllSessionsAndSaysHowFarItIs) {
+TEST_F(Upkeep, VerifiesAllSessionsAndReportsProgress) {
   make_session(*store_, {.seed = 1, .parent = ""});
   const std::string bad = make_session(*store_, {.seed = 2, .parent = ""});
   make_session(*store_, {.seed = 3, .parent = ""});
@@ -132,7 +132,7 @@ TEST_F(Upkeep, VerifiesAllSessionsAndSaysHowFarItIs) {
   EXPECT_THAT(steps, ElementsAre(1, 2, 3));
 }
 
-TEST_F(Upkeep, PrunesWhatEndedBeforeThatTime) {
+TEST_F(Upkeep, PrunesSessionsThatEndedEarlier) {
   const std::string old = make_session(*store_, {.seed = 1, .at = kNow - 40 * kDay, .parent = ""});
   const std::string fresh = make_session(*store_, {.seed = 2, .at = kNow - 10 * kDay, .parent = ""});
   const std::string open = make_session(*store_, {.seed = 3, .delivered = 1, .at = kNow - 40 * kDay, .parent = ""});
@@ -151,7 +151,7 @@ TEST_F(Upkeep, ExactlyAtTheTimeIsNotBeforeIt) {
   EXPECT_EQ(pruned(kNow + 1).sessions.size(), 1u);
 }
 
-TEST_F(Upkeep, ChildrenGoOnlyWithTheirParents) {
+TEST_F(Upkeep, ChildrenAreRemovedOnlyWithTheirParents) {
   const std::string parent = make_session(*store_, {.seed = 1, .at = kNow - 10 * kDay, .parent = ""});
   const std::string child = make_session(*store_, {.seed = 2, .at = kNow - 40 * kDay, .parent = parent});
   const std::string grandchild = make_session(*store_, {.seed = 3, .at = kNow - 40 * kDay, .parent = child});
@@ -167,7 +167,7 @@ TEST_F(Upkeep, AFamilyWithAnOpenChildStays) {
   EXPECT_EQ(pruned(kNow, true).sessions.size(), 2u);
 }
 
-TEST_F(Upkeep, ADryRunChangesNothingAndSaysTheSame) {
+TEST_F(Upkeep, ADryRunChangesNothingAndReportsTheSame) {
   const std::string old = make_session(*store_, {.seed = 1, .at = kNow - 40 * kDay, .parent = ""});
   make_session(*store_, {.seed = 2, .at = kNow, .parent = ""});
   const std::size_t blobs = count_blobs(*store_);
@@ -200,7 +200,7 @@ TEST(Pain17, PrunedSessionsLeaveNoBlobsBehind) {
   EXPECT_TRUE(empty);
 }
 
-TEST_F(Upkeep, CollectsOnlyWhatNobodyRefersTo) {
+TEST_F(Upkeep, CollectsOnlyUnreferencedBlobs) {
   const std::string id = make_session(*store_);
   const std::size_t used = count_blobs(*store_);
   ASSERT_TRUE(write([](store::Transaction& t) -> Status {
@@ -230,8 +230,8 @@ TEST_F(Upkeep, KeepsWhatOtherStreamsReferTo) {
   EXPECT_EQ(count_blobs(*store_), 1u);
 }
 
-// Another process stores a blob that was there unused, and an event that names it, between marking and sweeping.
-TEST_F(Upkeep, KeepsABlobThatIsReferredToMeanwhile) {
+// Another process stores a blob that existed unused, and an event that names it, between mark and sweep.
+TEST_F(Upkeep, KeepsABlobThatIsReferencedMeanwhile) {
   ASSERT_TRUE(write([](store::Transaction& t) -> Status {
     SB_TRY(t.put_blob("\"wanted again\""));
     const store::NewEvent event{"noted", kNow, "{}"};
@@ -269,7 +269,7 @@ TEST_F(Upkeep, KeepsTheWorkflowsThatAPinnedOneCalls) {
   maker.events[0].payload.set("hash", bundle.back()->hash);
   const std::string id = maker.finish();
   EXPECT_EQ(collect_garbage(*store_, false, nullptr)->blobs,
-            1);  // the workflow start() stored, which nothing names now
+            1);  // the workflow stored by start(), which nothing refers to now
   EXPECT_EQ(verdict(*store_, id), "");
 }
 

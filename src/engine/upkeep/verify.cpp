@@ -1,20 +1,20 @@
 #include <fmt/format.h>
 
 #include "base/document/document.hpp"
+#include "base/document/stored_reader.hpp"
 #include "base/limits.hpp"
 #include "engine/session/open_step_row.hpp"
 #include "engine/state/blob_refs.hpp"
 #include "engine/state/rows.hpp"
-#include "engine/state/stored_object.hpp"
 #include "engine/upkeep/upkeep.hpp"
 
 namespace sb::engine {
 namespace {
 
 constexpr int kVerifyPage = 256;
-constexpr std::size_t kDamages = 100;  // told of one session; the rest would only bury them
+constexpr std::size_t kDamages = 100;  // reported per session; more would not help
 
-// Looks at one session at one moment. Damage is noted; an error is only what kept us from reading.
+// Checks one session in one snapshot. Damage is collected; an error means that reading failed.
 class Inspection {
  public:
   Inspection(store::Snapshot& snapshot, std::string_view session)
@@ -47,12 +47,12 @@ void Inspection::note(std::string where, std::string message) {
   if (damages_.size() < kDamages) damages_.push_back({std::move(where), std::move(message)});
 }
 
-// The store refuses a page with a damaged event in it; one by one the first such event is found.
+// The store refuses a page that contains a damaged event; reading one by one finds the first such event.
 Status Inspection::read_events() {
   const store::Head end = SB_TRY(snapshot_.head(stream_));
   if (end.seq == 0) {
     is_replayed_ = false;
-    note("events", "there are none, though other records of the session are there");
+    note("events", "there are none, although other records of the session exist");
     return {};
   }
   int page = kVerifyPage;
@@ -65,7 +65,7 @@ Status Inspection::read_events() {
     if (!events && events.error().code == ErrorCode::kCorrupt) {
       is_replayed_ = false;
       note(fmt::format("event {}", seq),
-           fmt::format("{}; {} of {} events are whole", events.error().message, seq - 1, end.seq));
+           fmt::format("{}; {} of {} events are intact", events.error().message, seq - 1, end.seq));
       return {};
     }
     if (!events) return std::unexpected(events.error());
@@ -89,7 +89,7 @@ Status Inspection::inspect(const store::Event& event) {
       note(where, fits.error().message);
       is_replayed_ = false;
     } else if (event.seq == 1 && state_.summary.id != session_) {
-      note(where, fmt::format("it tells of another session, {}", state_.summary.id));
+      note(where, fmt::format("it belongs to another session, {}", state_.summary.id));
       is_replayed_ = false;
     }
   }
@@ -98,18 +98,18 @@ Status Inspection::inspect(const store::Event& event) {
 
 Status Inspection::inspect_blobs(const Event& event, std::int64_t seq) {
   const std::string named_by = fmt::format("named by event {}", seq);
-  // Noted here rather than returned, so that one lost blob does not hide another.
+  // Noted instead of returned, so that one missing blob does not hide another.
   const auto read = [&](const BlobRef& ref) -> Result<std::string> {
     const std::string where = fmt::format("content {}", ref.hex);
     const auto digest = digest_from(ref.hex);
     if (!digest) {
-      note(where, fmt::format("this is no hash, {}", named_by));
+      note(where, fmt::format("not a hash, {}", named_by));
       return std::string("null");
     }
     auto text = snapshot_.blob(*digest);
     if (!text && text.error().code != ErrorCode::kCorrupt) return std::unexpected(text.error());
     if (!text || !*text) {
-      note(where, fmt::format("it is {}, {}", text ? "gone" : "not what was stored", named_by));
+      note(where, fmt::format("it is {}, {}", text ? "missing" : "damaged", named_by));
       return std::string("null");
     }
     if (auto value = parse_stored(**text); !value) {
@@ -131,7 +131,7 @@ Status Inspection::compare_row(std::string_view collection, const store::Row& ro
   if (!value) {
     note(where, "its record is damaged");
   } else if (*value != expected) {
-    note(where, "its record is not what the events say");
+    note(where, "its record does not match the events");
   }
   return {};
 }
@@ -145,8 +145,8 @@ Status Inspection::compare_summary() {
   return compare_row(kSessions, *row, to_value(state_.summary), "session");
 }
 
-// It may be missing: older programs wrote none, and an imported session has none until it is taken up. The token is a
-// matter of this home's keys, and what is owed is only said.
+// It may be missing: older versions wrote none, and an imported session has none until it is resumed. The token depends
+// on this home's keys, and the required output is only informative; neither is compared.
 Status Inspection::compare_open_step() {
   const Summary& summary = state_.summary;
   const auto row = SB_TRY(snapshot_.get(guard::kOpenSteps, guard::open_step_key(summary.workspace, session_)));
@@ -155,7 +155,7 @@ Status Inspection::compare_open_step() {
   const auto hash = std::string_view(summary.hash);
   const auto pinned = read_json_blob(snapshot_, hash.substr(hash.find(':') + 1));
   auto compiled = pinned ? workflow::read_pinned(*pinned) : std::unexpected(pinned.error());
-  if (tip == state_.nodes.end() || !compiled) return {};  // told already
+  if (tip == state_.nodes.end() || !compiled) return {};  // already reported
   const Program program(std::move(*compiled));
   const auto context = read_json_blob(snapshot_, tip->second.context);
   const auto facts = context ? facts_of(snapshot_, program, tip->second, *context) : std::unexpected(context.error());
@@ -165,12 +165,12 @@ Status Inspection::compare_open_step() {
   if (!found) {
     note("open step", "its record is damaged");
   } else if (!expected) {
-    note("open step", "the session is over, and its record is still there");
+    note("open step", "the session is over, but its record still exists");
   } else {
     expected->token = found->token;
     expected->required_output = found->required_output;
-    if (found->goal.empty()) expected->goal.clear();  // older programs wrote none
-    if (*expected != *found) note("open step", "its record is not what the events say");
+    if (found->goal.empty()) expected->goal.clear();  // older versions wrote none
+    if (*expected != *found) note("open step", "its record does not match the events");
   }
   return {};
 }
@@ -178,7 +178,7 @@ Status Inspection::compare_open_step() {
 template <class Expected, class KeyOf>
 Status Inspection::compare_rows(std::string_view collection, const Expected& expected, const KeyOf& key_of,
                                 std::string_view what) {
-  // Both sides ascend by key, so one walk finds what is missing and what is too much.
+  // Both sides are sorted by key, so one pass finds missing and extra records.
   auto next = expected.begin();
   store::Listing listing{.by = store::Order::kKey, .prefix = session_ + "/", .limit = kVerifyPage};
   const auto missing_before = [&](const std::string& key) {
@@ -192,7 +192,7 @@ Status Inspection::compare_rows(std::string_view collection, const Expected& exp
       missing_before(row.key);
       const std::string where = fmt::format("{} {}", what, row.key);
       if (next == expected.end() || key_of(*next) != row.key) {
-        note(where, "no event tells of it");
+        note(where, "no event mentions it");
         continue;
       }
       SB_TRY(compare_row(collection, row, to_value(next->second), where));
@@ -218,7 +218,7 @@ Result<std::vector<Damage>> Inspection::run() {
   return std::move(damages_);
 }
 
-// Ids of sessions that have a record but no events any more, beside those that have events.
+// Ids of all sessions: those with events, and those with a record but no events.
 Result<std::set<std::string>> all_sessions(store::Snapshot& snapshot) {
   std::set<std::string> ids;
   const std::string prefix = session_stream("");
@@ -244,7 +244,7 @@ Result<std::vector<Damage>> verify_session(store::Store& store, std::string_view
   return store.read([&](store::Snapshot& snapshot) -> Result<std::vector<Damage>> {
     const bool is_there =
         SB_TRY(snapshot.head(session_stream(session))).seq != 0 || SB_TRY(snapshot.get(kSessions, session)).has_value();
-    if (!is_there) return fail(ErrorCode::kNotFound, fmt::format("there is no session {}", session));
+    if (!is_there) return fail(ErrorCode::kNotFound, fmt::format("no such session: {}", session));
     return Inspection(snapshot, session).run();
   });
 }

@@ -68,7 +68,7 @@ decision::Select select_of(const PlannedQuestion& planned) {
 
 AnswerShape shape_of(const PlannedQuestion& planned, const CallQuestion& question) {
   AnswerShape shape;
-  shape.host = decision::Host::kAskUserQuestion;
+  shape.host = &decision::hosts::kAskUserQuestion;
   shape.nonce = planned.prompt.nonce;
   shape.select = select_of(planned);
   decision::ShownQuestion shown{"", question.text, planned.prompt.is_many, {}};
@@ -83,7 +83,7 @@ AnswerShape shape_of(const PlannedQuestion& planned, const CallQuestion& questio
 // An unplanned question: its options are their labels.
 AnswerShape shape_of(const CallQuestion& question) {
   AnswerShape shape;
-  shape.host = decision::Host::kAskUserQuestion;
+  shape.host = &decision::hosts::kAskUserQuestion;
   if (question.is_many()) shape.select = {decision::SelectMode::kMany, 1, static_cast<int>(question.options.size())};
   decision::ShownQuestion shown{"", question.text, question.is_many(), {}};
   for (const CallOption& option : question.options) {

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "base/document/document.hpp"
-#include "base/fakes.hpp"
+#include "base/testing/fakes.hpp"
 #include "hook/install/toml_text.hpp"
 
 namespace sb::hook {

@@ -2,7 +2,7 @@
 
 #include <gmock/gmock.h>
 
-#include "base/fakes.hpp"
+#include "base/testing/fakes.hpp"
 #include "inbox/config.hpp"
 #include "inbox/operators/key_files.hpp"
 #include "inbox/operators/known_agents.hpp"

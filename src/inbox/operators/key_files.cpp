@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "base/document/stored_members.hpp"
+#include "base/document/stored_reader.hpp"
 
 namespace sb::inbox {
 namespace {
@@ -139,8 +139,11 @@ Result<std::string> OperatorFiles::unlock(const Operators& operators, std::strin
   }
   const bool is_in_place = files_.kind(key_path(key->name)) != FileKind::kMissing;
   const std::string path = is_in_place ? key_path(key->name) : new_key_path(key->name);
-  const Value file = SB_TRY(wire::object(SB_TRY(files_.read(path, kKeyFileBytes))));
-  auto secret = unseal(SB_TRY(wire::string(file, "sealed")), passphrase);
+  const Value file = SB_TRY(parse_stored(SB_TRY(files_.read(path, kKeyFileBytes))));
+  StoredReader stored(file, path);
+  const std::string sealed = stored.string("sealed");
+  SB_TRY(stored.done());
+  auto secret = unseal(sealed, passphrase);
   if (!secret) return fail(ErrorCode::kForbidden, fmt::format("the passphrase of operator {} is wrong", key->name));
   if (SB_TRY(public_key_of(*secret)) != key->public_key) {
     return fail(ErrorCode::kCorrupt, fmt::format("{} does not contain the enrolled key", path),

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "base/document/stored_members.hpp"
+#include "base/document/stored_reader.hpp"
 #include "inbox/operators/signature.hpp"
 
 namespace sb::inbox {
@@ -51,15 +51,21 @@ Result<Operators> Operators::parse(std::string_view text, std::string_view file,
 }
 
 Status Operators::add(std::string_view line, std::string_view file, int number) {
-  const auto entry = wire::object(line);
-  if (!entry || to_canonical_json(*entry) != line) return broken(file, number, "the line was changed");
+  const auto entry = parse_stored(line);
+  if (!entry || !entry->is_object() || to_canonical_json(*entry) != line)
+    return broken(file, number, "the line was changed");
   const auto read = [&]() -> Status {
-    const std::string type = SB_TRY(wire::string(*entry, "type"));
-    const TimestampMs at = SB_TRY(wire::integer(*entry, "at"));
-    const std::string by = SB_TRY(from_hex(SB_TRY(wire::string(*entry, "by"))));
-    const std::string signature = SB_TRY(wire::bytes(*entry, "sig"));
-    if (SB_TRY(wire::integer(*entry, "v")) != 1) return broken(file, number, "it was written by a newer version");
-    if (SB_TRY(wire::string(*entry, "previous")) != (heads_.empty() ? kNoHash : std::string_view(heads_.back()))) {
+    StoredReader stored(*entry, "the entry");
+    const std::string type = stored.string("type");
+    const TimestampMs at = stored.integer("at");
+    const std::string signed_by = stored.string("by");
+    const std::string signature = stored.bytes("sig");
+    const std::int64_t version = stored.integer("v");
+    const std::string previous = stored.string("previous");
+    SB_TRY(stored.done());
+    const std::string by = SB_TRY(from_hex(signed_by));
+    if (version != 1) return broken(file, number, "it was written by a newer version");
+    if (previous != (heads_.empty() ? kNoHash : std::string_view(heads_.back()))) {
       return broken(file, number, "the line does not follow the one before");
     }
     if (!verify(by, signed_register_bytes(*entry), signature)) return broken(file, number, "invalid signature");
@@ -68,8 +74,9 @@ Status Operators::add(std::string_view line, std::string_view file, int number) 
     if (!is_first && (signer == nullptr || signer->revoked_at))
       return broken(file, number, "not signed by an operator");
     if (type == "enrol") {
-      const std::string key = SB_TRY(from_hex(SB_TRY(wire::string(*entry, "key"))));
-      const std::string name = SB_TRY(wire::string(*entry, "name"));
+      const std::string key = SB_TRY(from_hex(stored.string("key")));
+      const std::string name = stored.string("name");
+      SB_TRY(stored.done());
       if (key.size() != 32 || (is_first && key != by)) return broken(file, number, "invalid key");
       if (find(key) != nullptr || named(name) != nullptr) return broken(file, number, "it enrols an operator twice");
       keys_.push_back({name, key, at, std::nullopt});
@@ -77,11 +84,12 @@ Status Operators::add(std::string_view line, std::string_view file, int number) 
     }
     if (is_first) return broken(file, number, "it does not begin with a key");
     if (type == "revoke-token") {
-      revoked_tokens_.emplace(SB_TRY(wire::string(*entry, "token")), at);
-      return {};
+      revoked_tokens_.emplace(stored.string("token"), at);
+      return stored.done();
     }
     if (type != "revoke-key") return broken(file, number, "unknown entry type");
-    const std::string key = SB_TRY(from_hex(SB_TRY(wire::string(*entry, "key"))));
+    const std::string key = SB_TRY(from_hex(stored.string("key")));
+    SB_TRY(stored.done());
     const auto found = std::ranges::find(keys_, key, &OperatorKey::public_key);
     if (found == keys_.end() || found->revoked_at) return broken(file, number, "it revokes an unknown key");
     found->revoked_at = at;

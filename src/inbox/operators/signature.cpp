@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/assert.hpp"
-#include "base/document/stored_members.hpp"
+#include "base/document/stored_reader.hpp"
 #include "base/files.hpp"
 
 namespace sb::inbox {
@@ -127,16 +127,18 @@ Result<TokenDelegation> parse_delegation(std::string_view base64url) {
   const Result<std::string> json = from_base64url(base64url);
   if (!json) return bad_token();
   const auto read = [&]() -> Result<TokenDelegation> {
-    const Value value = SB_TRY(wire::object(*json));
+    const Value value = SB_TRY(parse_stored(*json));
+    StoredReader stored(value, "the token");
     TokenDelegation delegation;
-    if (SB_TRY(wire::integer(value, "v")) != 1) return bad_token();
-    delegation.id = SB_TRY(wire::string(value, "id"));
-    delegation.scope = SB_TRY(wire::string(value, "scope"));
-    delegation.issued = SB_TRY(wire::integer(value, "issued"));
-    delegation.expires = SB_TRY(wire::integer(value, "expires"));
-    delegation.public_key = SB_TRY(from_hex(SB_TRY(wire::string(value, "key"))));
-    delegation.by = SB_TRY(from_hex(SB_TRY(wire::string(value, "by"))));
-    delegation.signature = SB_TRY(wire::bytes(value, "sig"));
+    if (stored.integer("v") != 1) return bad_token();
+    delegation.id = stored.string("id");
+    delegation.scope = stored.string("scope");
+    delegation.issued = stored.integer("issued");
+    delegation.expires = stored.integer("expires");
+    delegation.public_key = SB_TRY(from_hex(stored.string("key")));
+    delegation.by = SB_TRY(from_hex(stored.string("by")));
+    delegation.signature = stored.bytes("sig");
+    SB_TRY(stored.done());
     SB_TRY(check_scope(delegation.scope));
     if (delegation_json(delegation) != *json) return bad_token();
     return delegation;

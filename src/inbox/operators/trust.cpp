@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "base/document/stored_members.hpp"
+#include "base/document/stored_reader.hpp"
 #include "base/files.hpp"
 #include "base/limits.hpp"
 
@@ -123,14 +123,14 @@ TrustedFolders::TrustedFolders(Files& files, const HomeDirectories& homes, const
 
 bool TrustedFolders::counts(const Value& act) const {
   if (operators_.empty()) return true;
-  const auto by = wire::string(act, "by");
-  const auto signature = wire::bytes(act, "sig");
-  const auto at = wire::integer(act, "at");
-  if (!by || !signature || !at) return false;
-  const auto key = from_hex(*by);
+  StoredReader stored(act, "the entry");
+  const auto key = from_hex(stored.string("by"));
+  const std::string signature = stored.bytes("sig");
+  const TimestampMs at = stored.integer("at");
+  if (!stored.done()) return false;
   const OperatorKey* signer = key ? operators_.find(*key) : nullptr;
-  if (signer == nullptr || (signer->revoked_at && *at >= *signer->revoked_at)) return false;
-  return verify(signer->public_key, signed_trust_bytes(act), *signature);
+  if (signer == nullptr || (signer->revoked_at && at >= *signer->revoked_at)) return false;
+  return verify(signer->public_key, signed_trust_bytes(act), signature);
 }
 
 Result<bool> TrustedFolders::is_trusted(std::string_view directory, std::string_view hash) const {
@@ -140,7 +140,7 @@ Result<bool> TrustedFolders::is_trusted(std::string_view directory, std::string_
   bool is_trusted = false;
   for (std::size_t at = 0; at < text->size();) {
     const std::size_t end = std::min(text->find('\n', at), text->size());
-    const auto act = wire::object(std::string_view(*text).substr(at, end - at));
+    const auto act = parse_stored(std::string_view(*text).substr(at, end - at));
     // A line truncated by a crash is ignored.
     if (act && act->string_at("directory") == directory && counts(*act)) is_trusted = act->string_at("hash") == hash;
     at = end + 1;

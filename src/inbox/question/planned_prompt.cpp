@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/crypto.hpp"
-#include "base/document/stored_members.hpp"
+#include "base/document/stored_reader.hpp"
 
 namespace sb::inbox {
 namespace {
@@ -68,25 +68,23 @@ Value to_value(const PlannedPrompt& prompt) {
 }
 
 Result<PlannedPrompt> prompt_from(const Value& value) {
+  StoredReader stored(value, "a stored prompt");
   PlannedPrompt prompt;
-  prompt.nonce = SB_TRY(wire::string(value, "nonce"));
-  prompt.decision = SB_TRY(wire::string(value, "decision"));
-  prompt.fingerprint = SB_TRY(wire::string(value, "fingerprint"));
-  prompt.render_hash = SB_TRY(wire::string(value, "render_hash"));
-  prompt.host = SB_TRY(wire::string(value, "host"));
-  prompt.part = SB_TRY(wire::string(value, "part"));
-  prompt.page = static_cast<int>(SB_TRY(wire::integer(value, "page")));
-  prompt.pages = static_cast<int>(SB_TRY(wire::integer(value, "pages")));
-  prompt.is_many = SB_TRY(wire::boolean(value, "is_many"));
-  prompt.question = SB_TRY(wire::string(value, "question"));
-  prompt.header = SB_TRY(wire::string(value, "header"));
-  const Value& options = value["options"];
-  if (!options.is_array()) return fail(ErrorCode::kCorrupt, "a stored prompt has no options");
-  for (const Value& option : options.items()) {
-    prompt.options.push_back({SB_TRY(wire::string(option, "id")), SB_TRY(wire::string(option, "label"))});
-  }
-  prompt.elsewhere = SB_TRY(wire::strings(value, "elsewhere"));
-  prompt.ordinal = SB_TRY(wire::integer(value, "ordinal"));
+  prompt.nonce = stored.string("nonce");
+  prompt.decision = stored.string("decision");
+  prompt.fingerprint = stored.string("fingerprint");
+  prompt.render_hash = stored.string("render_hash");
+  prompt.host = stored.string("host");
+  prompt.part = stored.string("part");
+  prompt.page = stored.small("page");
+  prompt.pages = stored.small("pages");
+  prompt.is_many = stored.boolean("is_many");
+  prompt.question = stored.string("question");
+  prompt.header = stored.string("header");
+  for (const Value& option : stored.array("options").items()) prompt.options.push_back(SB_TRY(choice_from(option)));
+  prompt.elsewhere = stored.strings("elsewhere");
+  prompt.ordinal = stored.integer("ordinal");
+  SB_TRY(stored.done());
   return prompt;
 }
 

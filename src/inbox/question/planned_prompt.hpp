@@ -27,7 +27,7 @@ struct PlannedPrompt {
   std::string decision;  // the asked decision's id
   std::string fingerprint;
   std::string render_hash;  // hex SHA-256 of what the host is given, with kNoncePlaceholder in place of the nonce
-  std::string host;         // text, brief, ask_user_question, request_user_input, elicitation
+  std::string host;         // its name: see decision/render/hosts.hpp
   std::string part;         // the step or chain option asked about; empty for a single decision
   int page = 1;
   int pages = 1;

@@ -6,7 +6,7 @@
 #include <array>
 #include <utility>
 
-#include "base/document/stored_members.hpp"
+#include "base/document/stored_reader.hpp"
 #include "base/text/printable.hpp"
 
 namespace sb::inbox {
@@ -31,12 +31,15 @@ const char* name_in(const Table& table, E wanted) {
   return std::ranges::find(table, wanted, [](const auto& row) { return row.first; })->second;
 }
 
+// For StoredReader::word.
 template <class Table>
-auto value_in(const Table& table, const std::string& name) -> Result<decltype(table.front().first)> {
-  for (const auto& [value, known] : table) {
-    if (name == known) return value;
-  }
-  return fail(ErrorCode::kCorrupt, fmt::format("a stored question has an unknown kind {}", quote_json(name)));
+auto value_in(const Table& table) {
+  return [&table](std::string_view name) {
+    for (const auto& [value, known] : table) {
+      if (name == known) return std::optional(value);
+    }
+    return std::optional<std::remove_cvref_t<decltype(table.front().first)>>();
+  };
 }
 
 Part part_of(const Decision& decision) {
@@ -138,12 +141,14 @@ Value field_value(const Field& field) {
 }
 
 Result<Field> field_from(const Value& value) {
+  StoredReader stored(value, "a field of a stored question");
   Field field;
-  field.key = SB_TRY(wire::string(value, "key"));
-  field.title = SB_TRY(wire::string(value, "title"));
-  field.format = SB_TRY(wire::string(value, "format"));
-  field.type = SB_TRY(value_in(kTypes, SB_TRY(wire::string(value, "type"))));
-  field.required = SB_TRY(wire::boolean(value, "required"));
+  field.key = stored.string("key");
+  field.title = stored.string("title");
+  field.format = stored.string("format");
+  field.type = stored.word("type", value_in(kTypes));
+  field.required = stored.boolean("required");
+  SB_TRY(stored.done());
   if (value["minimum"].is_number()) field.minimum = value["minimum"].as_number();
   if (value["maximum"].is_number()) field.maximum = value["maximum"].as_number();
   return field;
@@ -170,23 +175,19 @@ Value part_value(const Part& part) {
 }
 
 Result<Part> part_from(const Value& value) {
+  StoredReader stored(value, "a part of a stored question");
   Part part;
-  part.key = SB_TRY(wire::string(value, "key"));
-  part.title = SB_TRY(wire::string(value, "title"));
-  part.select.mode = SB_TRY(value_in(kModes, SB_TRY(wire::string(value, "select"))));
-  part.select.min = static_cast<int>(SB_TRY(wire::integer(value, "min")));
-  part.select.max = static_cast<int>(SB_TRY(wire::integer(value, "max")));
-  const Value& options = value["options"];
-  if (!options.is_array()) return fail(ErrorCode::kCorrupt, "a stored question has no options");
-  for (const Value& option : options.items()) {
-    part.options.push_back({SB_TRY(wire::string(option, "id")), SB_TRY(wire::string(option, "label"))});
-  }
-  if (value["fields"].is_array()) {
-    for (const Value& field : value["fields"].items()) part.fields.push_back(SB_TRY(field_from(field)));
-  }
-  part.required_keys = SB_TRY(wire::strings(value, "requires"));
-  part.conflicting_keys = SB_TRY(wire::strings(value, "conflicts"));
-  part.shipped = value.find("shipped") != nullptr;
+  part.key = stored.string("key");
+  part.title = stored.string("title");
+  part.select.mode = stored.word("select", value_in(kModes));
+  part.select.min = stored.small("min");
+  part.select.max = stored.small("max");
+  for (const Value& option : stored.array("options").items()) part.options.push_back(SB_TRY(choice_from(option)));
+  for (const Value& field : stored.optional_array("fields").items()) part.fields.push_back(SB_TRY(field_from(field)));
+  part.required_keys = stored.strings("requires");
+  part.conflicting_keys = stored.strings("conflicts");
+  part.shipped = stored.has("shipped");
+  SB_TRY(stored.done());
   return part;
 }
 
@@ -243,16 +244,23 @@ Value to_value(const Question& question) {
   return value;
 }
 
+Result<Choice> choice_from(const Value& value) {
+  StoredReader stored(value, "an option of a stored question");
+  Choice choice{stored.string("id"), stored.string("label")};
+  SB_TRY(stored.done());
+  return choice;
+}
+
 Result<Question> question_from(const Value& value) {
+  StoredReader stored(value, "a stored question");
   Question question;
-  question.shape = SB_TRY(value_in(kShapes, SB_TRY(wire::string(value, "shape"))));
-  question.id = SB_TRY(wire::string(value, "id"));
-  question.text = SB_TRY(wire::string(value, "text"));
-  const Value& parts = value["parts"];
-  if (!parts.is_array()) return fail(ErrorCode::kCorrupt, "a stored question has no parts");
-  for (const Value& part : parts.items()) question.parts.push_back(SB_TRY(part_from(part)));
-  question.default_ids = SB_TRY(wire::strings(value, "default"));
-  question.typed_confirmation = SB_TRY(wire::optional_string(value, "typed_confirmation"));
+  question.shape = stored.word("shape", value_in(kShapes));
+  question.id = stored.string("id");
+  question.text = stored.string("text");
+  for (const Value& part : stored.array("parts").items()) question.parts.push_back(SB_TRY(part_from(part)));
+  question.default_ids = stored.strings("default");
+  question.typed_confirmation = stored.optional_string("typed_confirmation");
+  SB_TRY(stored.done());
   return question;
 }
 

@@ -49,6 +49,7 @@ struct Question {
 Question question_of(const decision::Declaration& declaration);
 Value to_value(const Question& question);
 Result<Question> question_from(const Value& value);
+Result<Choice> choice_from(const Value& value);
 
 // A given answer: ids for a single decision, or values by key (each a string or a list of strings), or, for text and
 // form, values {"text": …} or {field: …}.

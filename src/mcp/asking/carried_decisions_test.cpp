@@ -32,7 +32,7 @@ TEST_F(CarryingTest, GateIsAskedAndItsAnswerReturnsTheNextStepInTheSameCall) {
   ASSERT_EQ(ask.requests.size(), 1u);
   EXPECT_EQ(ask.requests[0].method, "elicitation/create");
   const Value& params = ask.requests[0].params;
-  EXPECT_THAT(params["message"].as_string(), HasSubstr("Shall the result of this step be accepted?"));
+  EXPECT_THAT(params["message"].as_string(), HasSubstr("Accept the result of this step?"));
   EXPECT_THAT(params["message"].as_string(), HasSubstr("| Done."));
   EXPECT_EQ(to_json(params["requestedSchema"]["properties"]["choice"]["oneOf"]),
             R"([{"const":"approve","title":"Approve"},{"const":"reject","title":"Reject"}])");
@@ -64,7 +64,7 @@ TEST_F(CarryingTest, ClientWithoutFormsGetsTheContextAndTheTextBlock) {
   const engine::SessionResponse waiting = place.asked(kGated);
   const HandlerResult outcome = place.carry(waiting, call);
   EXPECT_EQ(P::kind_of(outcome), "awaiting_decision");
-  EXPECT_THAT(P::text_of(outcome), HasSubstr("accepted?\n\n1) Approve\n2) Reject\n"));
+  EXPECT_THAT(P::text_of(outcome), HasSubstr("this step?\n\n1) Approve\n2) Reject\n"));
   const Value line = P::line_of(outcome);
   EXPECT_EQ(line["decision"].string_at("id"), P::decision_of(waiting));
   EXPECT_EQ(to_json(line["decision"]["options"]),

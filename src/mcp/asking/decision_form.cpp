@@ -130,7 +130,7 @@ Result<DecisionForm> DecisionForm::of(const Declaration& declaration, const inbo
 
 Status DecisionForm::add(const Prompt& prompt, const Profile& profile, Revision revision, std::string part,
                          std::string name) {
-  const decision::Rendered rendered = SB_TRY(render(prompt, profile, decision::Host::kElicitation));
+  const decision::Rendered rendered = SB_TRY(render(prompt, profile, decision::hosts::kElicitation));
   Item item{std::move(part), std::move(name), false, rendered.shape};
   const SelectMode mode = item.shape.select.mode;
   if (item.name.empty() && mode != SelectMode::kForm) item.name = item.inner_name();

@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "base/document/document.hpp"
-#include "base/fakes.hpp"
+#include "base/testing/fakes.hpp"
 #include "mcp/asking/carried_decisions.hpp"
 #include "mcp/service.hpp"
 #include "mcp/tools/tool_context.hpp"

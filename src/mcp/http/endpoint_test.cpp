@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "base/fakes.hpp"
+#include "base/testing/fakes.hpp"
 #include "mcp/http/testing.hpp"
 #include "mcp/limits.hpp"
 #include "net/testing.hpp"

@@ -6,7 +6,7 @@
 
 #include <thread>
 
-#include "base/fakes.hpp"
+#include "base/testing/fakes.hpp"
 #include "mcp/http/testing.hpp"
 #include "net/http_testing.hpp"
 

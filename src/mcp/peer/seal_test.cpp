@@ -5,7 +5,7 @@
 
 #include <set>
 
-#include "base/fakes.hpp"
+#include "base/testing/fakes.hpp"
 #include "mcp/limits.hpp"
 
 namespace sb::mcp {

@@ -49,6 +49,7 @@ HandlerResult run_continue_session(WorkerContext& worker, const ToolSpec& spec, 
   }
   const auto home = worker.home();
   if (!home) return error_result(home.error());
+  continuing.should_continue = progress_until_cancelled(call);
   auto answer = (*home)->sessions().continue_session(continuing);
   if (!answer) return error_result(answer.error());
   return ask_for_decision(worker, std::move(*answer), call, inputs.note());

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "base/document/document.hpp"
-#include "base/fakes.hpp"
+#include "base/testing/fakes.hpp"
 #include "mcp/tools/tool_service.hpp"
 #include "workflow/schema/json_schema.hpp"
 

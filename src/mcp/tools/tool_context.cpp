@@ -14,20 +14,20 @@ Result<engine::SessionHome*> WorkerContext::home() {
   if (home_ && identity() != store_identity_) home_.reset();
   if (!home_) {
     home_ = SB_TRY(engine::SessionHome::open(seams_, engine::Surface::kTools));
-    home_->commands().watch([this] { return should_continue(); });
     store_identity_ = identity();
   }
   SB_TRY(home_->home().refresh(seams_.files));
   return home_.get();
 }
 
-bool WorkerContext::should_continue() {
-  ++waited_s_;
-  if (call_ == nullptr) return true;
-  if (call_->sink != nullptr) {
-    call_->sink->progress(waited_s_, {}, fmt::format("The step's command has been running for {} s", waited_s_));
-  }
-  return !call_->is_cancelled || !call_->is_cancelled->load();
+std::function<bool()> progress_until_cancelled(const Call& call) {
+  return [&call, waited_s = 0]() mutable {
+    ++waited_s;
+    if (call.sink != nullptr) {
+      call.sink->progress(waited_s, {}, fmt::format("The step's command has been running for {} s", waited_s));
+    }
+    return !call.is_cancelled || !call.is_cancelled->load();
+  };
 }
 
 Result<workflow::Catalog> WorkerContext::catalog(const std::string& workspace) {

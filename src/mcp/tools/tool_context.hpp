@@ -4,6 +4,7 @@
 // Not thread-safe; every worker has its own.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -19,13 +20,6 @@ class WorkerContext {
   // The seams must outlive it.
   explicit WorkerContext(const Seams& seams) : seams_(seams) {}
 
-  // The call being processed until the next one; while a step's command runs, its client gets progress and may cancel
-  // it. Null: none.
-  void set_call(const Call* call) {
-    call_ = call;
-    waited_s_ = 0;
-  }
-
   const Seams& seams() const { return seams_; }
   Files& files() const { return seams_.files; }
   Result<HomeDirectories> homes() const { return sb::homes(seams_.environment); }
@@ -40,14 +34,14 @@ class WorkerContext {
   Result<workflow::Catalog> catalog_here();
 
  private:
-  bool should_continue();
-
   Seams seams_;
-  const Call* call_ = nullptr;
-  int waited_s_ = 0;
   std::unique_ptr<engine::SessionHome> home_;
   std::uint64_t store_identity_ = 0;
   workflow::SourceCache sources_;
 };
+
+// For ContinueRequest::should_continue: while a step's command runs, the client of this call is sent progress, and may
+// cancel it. The call must outlive it.
+std::function<bool()> progress_until_cancelled(const Call& call);
 
 }  // namespace sb::mcp

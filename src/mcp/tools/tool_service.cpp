@@ -22,10 +22,7 @@ HandlerResult ToolService::call_tool(std::string_view name, const Value& argumen
     if (tool.spec.name != name) continue;
     const auto inputs = read_inputs(tool.spec, arguments);
     if (!inputs) return error_result(inputs.error());
-    worker_.set_call(&call);
-    HandlerResult outcome = tool.run(worker_, tool.spec, *inputs, call);
-    worker_.set_call(nullptr);
-    return outcome;
+    return tool.run(worker_, tool.spec, *inputs, call);
   }
   const std::string nearest = nearest_name(name, names);
   return RpcError{net::rpc::kInvalidParams,

@@ -149,7 +149,7 @@ TEST_F(Tools, RemediesNameToolsNotCommandOptions) {
   EXPECT_THAT(*lacking.string_at("message"), HasSubstr("`context` of start_workflow"));
   EXPECT_THAT(*lacking.string_at("message"), Not(HasSubstr("--context")));
   const Value unknown = error("start_workflow", R"({"workflowId": "zzzzzzzz", "workspacePath": "W", "goal": "G"})");
-  EXPECT_THAT(*unknown.string_at("message"), HasSubstr("`list_workflows` shows those there are"));
+  EXPECT_THAT(*unknown.string_at("message"), HasSubstr("See list_workflows"));
   const Value no_token = error("continue_workflow", R"({"continueToken": "what I had"})");
   EXPECT_THAT(*no_token.string_at("message"), HasSubstr("resume_session"));
   EXPECT_THAT(*no_token.string_at("message"), Not(HasSubstr("signalbox session")));

@@ -1,4 +1,4 @@
-// The project's own checks, and the work tree as it was before them.
+// Runs the project's own checks and restores the work tree afterwards.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -13,11 +13,11 @@ namespace sb::pipeline {
 namespace steps {
 namespace {
 
-// A check may write reports, caches and lock files. PhaseOutput in the work tree, the next round would take them for
-// changes of the agent. What is ignored by git stays.
+// A check may write reports, caches and lock files. If they stayed in the work tree, the next round would take them for
+// changes of the agent. Files ignored by git stay.
 Result<Value> restore(const Job& job, Git& git, const std::string& snapshot) {
   Value restored = Value::array();
-  // Git cannot record one without a commit, and would not put it away.
+  // Git cannot record a repository without a commit, and would not stash it.
   for (const std::string& path : SB_TRY(git.nested_repositories(snapshot))) {
     restored.push_back(shown(path));
     const Status removed = job.parts.seams.files.remove_tree(join_path(git.directory(), path));
@@ -44,12 +44,14 @@ Value result_of(const ProjectCheck& check, const ProcessResult& exit, const Job&
 DeliveryFinding finding_of(const ProjectCheck& check, const ProcessResult& exit, const Value& result) {
   const std::string name = one_line(check.name.empty() ? check.run : check.name, 200);
   if (exit.timed_out) {
-    return {"major", fmt::format("the check {} did not end within {} s and was stopped", name, check.time_ms / 1000),
+    return {"major", fmt::format("the check {} did not finish within {} s and was stopped", name, check.time_ms / 1000),
             "", "check_timeout"};
   }
   const std::string output = result.string_at("output").value_or("");
-  return {"major", fmt::format("the check {} failed with {}:\n{}", name, exit.code, agent::elide_middle(output, 2'000)),
-          "", "check_failed"};
+  return {
+      "major",
+      fmt::format("the check {} failed with exit code {}:\n{}", name, exit.code, agent::elide_middle(output, 2'000)),
+      "", "check_failed"};
 }
 
 }  // namespace
@@ -73,15 +75,15 @@ Result<DeliveryStepResult> checks(const Job& job) {
   if (job.spec.checks.empty()) return done;
   if (!job.spec.checks_trusted) {
     return blocked({"major",
-                    "the project's checks were not run: nobody vouches for this folder. A person who has read them "
-                    "runs: signalbox trust",
+                    "the project's checks were not run: this folder is not trusted. Read them, then "
+                    "run: signalbox trust",
                     "", "untrusted"});
   }
   Git git = SB_TRY(job.git());
   std::string snapshot = job.fact(DeliveryStep::kUpdate, "snapshot");
   if (snapshot.empty()) snapshot = job.fact(DeliveryStep::kScope, "snapshot");
   if (!SB_TRY(has_tree(job, git, snapshot))) return tree_lost();
-  // PhaseOutput there by checks that were killed with us.
+  // Left there by checks that were killed together with us.
   Value restored = SB_TRY(restore(job, git, snapshot));
   Value results = Value::array();
   for (const ProjectCheck& check : job.spec.checks) {
@@ -110,7 +112,8 @@ RunCheck make_check_runner(const Seams& seams, const HomeDirectories& homes, std
   return [=, seams = Seams(seams)](const ProjectCheck& check, const std::string& directory) -> Result<ProcessResult> {
     if (!*sandbox) *sandbox = engine::find_sandbox(seams);
     if (sandbox_name) *sandbox_name = (*sandbox)->name();
-    if (check.run.find('\0') != std::string::npos) return fail(ErrorCode::kInvalid, "the check holds a NUL character");
+    if (check.run.find('\0') != std::string::npos)
+      return fail(ErrorCode::kInvalid, "the check contains a NUL character");
     const std::string folder = SB_TRY(seams.files.canonical(directory));
     Command command{.argv = {},
                     .environment = engine::clean_environment(seams.environment),

@@ -1,4 +1,4 @@
-// The project's checks on a real work tree, the secret scan of a real change, and changes of odd kinds.
+// The project's checks on a real work tree, the secret scan of a real change, and unusual changes.
 #include <gmock/gmock.h>
 
 #include "agent/cassette/cassette.hpp"
@@ -39,7 +39,7 @@ struct Checking : testing::Test {
   }
 };
 
-TEST_F(Checking, SaysWhatPassedAndWhatFailed) {
+TEST_F(Checking, ReportsWhatPassedAndWhatFailed) {
   const DeliveryStepResult done =
       check({{"price", "grep -q 120 src/price.txt"}, {"lint", "echo bad line 3; echo why >&2; exit 7"}});
   EXPECT_FALSE(done.passed);
@@ -50,7 +50,7 @@ TEST_F(Checking, SaysWhatPassedAndWhatFailed) {
   EXPECT_EQ(done.facts["checks"].items()[1]["exit"].as_integer(), 7);
 }
 
-TEST_F(Checking, NothingRunsUntilSomebodyVouches) {
+TEST_F(Checking, NothingRunsInAnUntrustedFolder) {
   spec.checks_trusted = false;
   const DeliveryStepResult done = check({{"x", "touch " + place.directory + "/ran; touch ran"}});
   EXPECT_FALSE(done.passed);
@@ -61,26 +61,26 @@ TEST_F(Checking, NothingRunsUntilSomebodyVouches) {
 TEST_F(Checking, ACheckThatHangsIsStopped) {
   const DeliveryStepResult done = check({{"slow", "echo begun; sleep 600", 500}});
   EXPECT_FALSE(done.passed);
-  EXPECT_THAT(done.findings.at(0).summary, AllOf(HasSubstr("slow"), HasSubstr("did not end")));
+  EXPECT_THAT(done.findings.at(0).summary, AllOf(HasSubstr("slow"), HasSubstr("did not finish")));
   EXPECT_THAT(done.facts["checks"].items()[0].string_at("output").value(), HasSubstr("begun"));
 }
 
-TEST_F(Checking, OfMuchOutputBothEndsAreKept) {
+TEST_F(Checking, KeepsBothEndsOfLongOutput) {
   const DeliveryStepResult done = check({{"loud", "echo first; yes | head -c 3000000; echo last; exit 1"}});
   const std::string output = *done.facts["checks"].items()[0].string_at("output");
   EXPECT_LE(output.size(), limits::kCheckOutputBytes + 200);
   EXPECT_THAT(output, AllOf(HasSubstr("first"), HasSubstr("last")));
 }
 
-TEST_F(Checking, OutputIsCleanedBeforeItIsKept) {
+TEST_F(Checking, OutputIsCleanedBeforeItIsStored) {
   parts.secrets = {"hunter2-hunter2"};
   const DeliveryStepResult done = check({{"x", "printf 'hunter2-hunter2 \\033[31m \\377\\n'; exit 1"}});
   const std::string all = to_json(done.facts) + done.findings.at(0).summary;
   EXPECT_THAT(all, AllOf(Not(HasSubstr("hunter2-hunter2")), Not(HasSubstr("\x1b"))));
 }
 
-// Reports, caches, a formatter: none of it is a change of the agent's.
-TEST_F(Checking, TheWorkTreeIsPutBack) {
+// Reports, caches, a formatter: none of it is a change by the agent.
+TEST_F(Checking, TheWorkTreeIsRestored) {
   const DeliveryStepResult done =
       check({{"messy",
               "echo x > report.txt; mkdir -p out && echo y > 'out/a b'; echo 999 > src/price.txt; "
@@ -92,8 +92,8 @@ TEST_F(Checking, TheWorkTreeIsPutBack) {
   EXPECT_EQ(place.sh("git -C trees/run1 status --porcelain"), " M src/price.txt");
 }
 
-// Tests of programs that use git leave them.
-TEST_F(Checking, RepositoriesThatACheckLeftArePutAway) {
+// Tests of programs that use git leave them behind.
+TEST_F(Checking, RepositoriesLeftByACheckAreRemoved) {
   place.put("kept/outside.txt", "outside\n");
   const std::string commit = "git add -A && " + GitFixture::commit("x");
   const DeliveryStepResult done =
@@ -108,7 +108,7 @@ TEST_F(Checking, RepositoriesThatACheckLeftArePutAway) {
   EXPECT_EQ(place.read("kept/outside.txt"), "outside\n");
 }
 
-TEST_F(Checking, LocksOfKilledCommandsAreNotInTheWay) {
+TEST_F(Checking, LocksOfKilledCommandsDoNotBlock) {
   place.put("trees/run1/.signalbox/note.md", "a note\n");
   for (const char* lock : {"index.lock", "signalbox-index.lock", "signalbox-delivery-index.lock"}) {
     place.put(std::string("repo/.git/worktrees/run1/") + lock, "");
@@ -117,7 +117,7 @@ TEST_F(Checking, LocksOfKilledCommandsAreNotInTheWay) {
   EXPECT_EQ(place.read("trees/run1/src/price.txt"), "120\n");
 }
 
-TEST_F(Checking, WhatAKilledCheckLeftIsPutBackToo) {
+TEST_F(Checking, ChangesOfAKilledCheckAreRevertedToo) {
   spec.checks = {{"ok", "test ! -e report.txt"}};
   Value before = Value::object();
   before.set("scope", step(DeliveryStep::kScope).facts);
@@ -145,7 +145,7 @@ TEST_F(Checking, ASecretInTheChangeBlocks) {
   EXPECT_THAT(to_json(done.facts), Not(HasSubstr(key)));
 }
 
-TEST_F(Checking, ASecretInWideLettersOrInANameBlocks) {
+TEST_F(Checking, ASecretInUtf16OrInANameBlocks) {
   const std::string key = "ghp_9fK2mQ7xZr4LpW8sVb3NcT6yHj1DgA5eUo0i";
   parts.secrets = {"known-secret-value"};
   std::string wide = "\xff\xfe";
@@ -174,7 +174,7 @@ TEST_F(Checking, HugeAndBinaryChangesAreScanned) {
   EXPECT_GT(done.facts["scanned"].as_integer(), static_cast<std::int64_t>(bytes.size()));
 }
 
-TEST_F(Checking, OddChangesAreDeliveredAsTheyAre) {
+TEST_F(Checking, UnusualChangesAreDeliveredUnchanged) {
   spec.files_changed = {"src/", "data/"};
   for (const char* name : {"data/a b", "data/quo\"te", "data/new\nline", "data/\xff raw", "data/--x"}) {
     place.put(std::string("trees/run1/") + name, "x\n");
@@ -187,7 +187,7 @@ TEST_F(Checking, OddChangesAreDeliveredAsTheyAre) {
   EXPECT_FALSE(to_canonical_json(facts).empty());
 }
 
-TEST_F(Checking, LinksThatLeadOutBlock) {
+TEST_F(Checking, LinksThatPointOutsideBlock) {
   spec.files_changed = {"src/"};
   place.sh("cd trees/run1/src && ln -s /etc/passwd absolute && ln -s ../../.. up && ln -s ../README.md fine");
   const DeliveryStepResult done = step(DeliveryStep::kScope);
@@ -213,25 +213,25 @@ TEST_F(Checking, LinksAreFollowedThroughOtherLinks) {
   };
   EXPECT_EQ(files(), "cfg p/q/l ");
   EXPECT_THAT(done.findings.at(0).summary, HasSubstr("into .git"));
-  // One that was there, by a folder on its way that is a link now.
+  // An existing link, through a folder on its path that is a link now.
   place.sh("cd trees/run2 && rm -r cfg p/q/l p/q/e && ln -s ../.. p/q/e");
   done = step(DeliveryStep::kScope);
   EXPECT_EQ(files(), "p/q/old ");
 }
 
-TEST_F(Checking, AnEmptyRepositoryInsideIsAFinding) {
+TEST_F(Checking, ANestedEmptyRepositoryIsAFinding) {
   place.sh("git init -q trees/run1/lib");
   const DeliveryStepResult done = step(DeliveryStep::kScope);
   EXPECT_FALSE(done.passed);
   EXPECT_EQ(done.findings.at(0).cause, "nested_repository");
 }
 
-TEST_F(Checking, AForgeOnACassettePlaysAgain) {
+TEST_F(Checking, ARecordedForgeIsReplayed) {
   store::TempSqliteStore kept;
   const std::unique_ptr<store::Store> store = std::move(*kept.open());
   const auto cassette_of = [&](const std::string& run) { return std::make_shared<agent::Cassette>(*store, run); };
   const auto recording = make_recording_forge(place.local_forge(), cassette_of, place.clock, {"hunter2-hunter2"});
-  ASSERT_FALSE(recording->ticket("hunter2-hunter2"));  // before it is known for which run
+  ASSERT_FALSE(recording->ticket("hunter2-hunter2"));  // before the run is known
   ASSERT_TRUE(recording->set_run("run1", ""));
   DeliveryParts live = place.parts(*recording);
   const Value facts = deliver_through(spec, live, DeliveryStep::kClose);
@@ -239,7 +239,7 @@ TEST_F(Checking, AForgeOnACassettePlaysAgain) {
   EXPECT_THAT(to_json(*cassette_of("run1")->to_document()),
               AllOf(Not(HasSubstr("hunter2")), HasSubstr("[redacted: secret]")));
   const auto played = cassette_of("run1");
-  const auto replaying = make_replaying_forge("local", false, [&](const std::string&) { return played; });
+  const auto replaying = make_replaying_forge(*forge_kind_named("local"), [&](const std::string&) { return played; });
   ASSERT_TRUE(replaying->set_run("run2", ""));
   DeliveryParts offline = place.parts(*replaying);
   Value again = facts;

@@ -28,7 +28,7 @@ Value shown_files(const std::vector<Change>& changes, const DeliverySpec& spec) 
   for (const Change& change : changes) {
     if (is_internal(change, spec)) continue;
     if (files.size() == kListedFiles) {
-      files.push_back(fmt::format("… and more: {} in all", changes.size()));
+      files.push_back(fmt::format("… {} in total", changes.size()));
       break;
     }
     files.push_back(shown(change.path));
@@ -36,12 +36,12 @@ Value shown_files(const std::vector<Change>& changes, const DeliverySpec& spec) 
   return files;
 }
 
-// Entries of `from` put back over those paths of the index, or taken out where it has none.
+// Restores the entries of `from` for those paths of the index, or removes them where it has none.
 Result<std::string> without(const Job& job, Git& git, const std::string& tree, const std::string& from,
                             const std::vector<std::string>& paths, const std::vector<std::string>& retired) {
   const std::string path_of_index = join_path(job.spec.tree.git_dir, "signalbox-delivery-index");
   const std::map<std::string, std::string> index = {{"GIT_INDEX_FILE", path_of_index}};
-  SB_TRY(job.parts.seams.files.remove(path_of_index + ".lock"));  // of a command of ours that was killed
+  SB_TRY(job.parts.seams.files.remove(path_of_index + ".lock"));  // left by a killed git command
   SB_TRY(git.run({.words = {"read-tree", tree}, .environment = index}));
   std::string input;
   for (const std::string& path : paths) {
@@ -66,9 +66,10 @@ std::string subject_of(const DeliverySpec& spec) {
   return (head.empty() ? "" : head + ": ") + subject;
 }
 
-std::string message_of(const DeliverySpec& spec, const std::string& subject, const std::vector<std::string>& secrets) {
-  std::string head = one_line(plain_text(subject, secrets), kSubjectBytes);
-  head = head.empty() ? "Change by run " + spec.run : without_references(head, spec.ticket);
+std::string message_of(const Job& job, const std::string& subject) {
+  const DeliverySpec& spec = job.spec;
+  std::string head = one_line(plain_text(subject, job.parts.secrets), kSubjectBytes);
+  head = head.empty() ? "Change by run " + spec.run : without_references(head, spec.ticket, job.parts.forge.kind());
   std::string trailers = "Signalbox-Run: " + one_line(spec.run, 128) + "\n";
   if (!spec.session.empty()) trailers += "Signalbox-Session: " + one_line(spec.session, 128) + "\n";
   return head + "\n\n" + trailers;
@@ -113,13 +114,13 @@ Result<DeliveryStepResult> head(const Job& job) {
                                on.empty() ? "no branch" : shown(on), shown(job.spec.tree.branch)));
   }
   const auto tip = SB_TRY(git.find_commit("HEAD"));
-  if (!tip) return finding("the run's branch has no commit any more");
+  if (!tip) return finding("the run's branch no longer has a commit");
   if (!SB_TRY(git.is_ancestor(job.spec.parent, *tip))) {
-    return finding(fmt::format("the run's branch is at {}, which does not stand on {}", *tip, job.spec.parent));
+    return finding(fmt::format("the run's branch is at {}, which is not based on {}", *tip, job.spec.parent));
   }
   DeliveryStepResult done{.facts = Value::object({{"head", *tip}, {"branch", job.spec.tree.branch}})};
   if (*tip == job.spec.parent) return done;
-  // Commits that an agent made: their content is part of what is compared, scanned and committed; the commits are not.
+  // Commits made by an agent: their content is compared, scanned and committed; the commits themselves are dropped.
   const std::string range = fmt::format("{}..{}", job.spec.parent, *tip);
   const std::string made = SB_TRY(git.run({"rev-list", "--max-count=50", range}));
   Value folded = Value::array();
@@ -151,15 +152,15 @@ Result<TreeSnapshot> snapshot_tree(const Job& job, Git& git) {
 Result<bool> has_tree(const Job& job, Git& git, const std::string& tree) {
   if (tree.empty()) return false;
   if (SB_TRY(git.has_object(tree + "^{tree}"))) return true;
-  // Somebody collected it; a work tree that is as it was makes it again.
+  // The snapshot was collected as garbage; an unchanged work tree gives it again.
   const auto fixed = snapshot_tree(job, git);
   return fixed && (fixed->tree == tree || fixed->snapshot == tree);
 }
 
 DeliveryStepResult tree_lost() {
   return blocked({"critical",
-                  "the change as it was compared with its announcement is not there any more, and the work tree is "
-                  "another now: it must be looked at again",
+                  "the checked snapshot of the change no longer exists, and the work tree has "
+                  "changed since: it must be checked again",
                   "", "tree_lost"});
 }
 
@@ -169,7 +170,7 @@ std::string kept_ref(const Job& job, std::string_view name) {
   return fmt::format("refs/signalbox/{}/{}", name, job.spec.run);
 }
 
-// A person may take weeks to answer, and somebody's `git gc` takes away what nothing leads to.
+// A person may take weeks to answer, and `git gc` removes objects that nothing refers to.
 Status save_trees(const Job& job, Git& git, const TreeSnapshot& fixed) {
   std::string input;
   for (const auto& [name, tree] : {std::pair("tree", fixed.tree), std::pair("snapshot", fixed.snapshot)}) {
@@ -196,11 +197,12 @@ Result<DeliveryStepResult> scope(const Job& job) {
   }
   ScopeReport report = check_scope(fixed->changes, job.spec);
   for (const std::string& path : SB_TRY(git.tampered_submodules(job.spec.parent))) {
-    report.blocking.push_back({"critical",
-                               fmt::format("{0}/.git is not what git put there; git obeys what it holds. If it is your "
-                                           "own: git submodule absorbgitdirs {0}",
-                                           shown(path)),
-                               shown(path), "nested_repository"});
+    report.blocking.push_back(
+        {"critical",
+         fmt::format("{0}/.git was not created by git, and git would follow its configuration. If it is your "
+                     "own: git submodule absorbgitdirs {0}",
+                     shown(path)),
+         shown(path), "nested_repository"});
   }
   const Value files = shown_files(fixed->changes, job.spec);
   if (files.size() == 0) report.blocking.push_back({"major", "nothing was changed", "", "nothing_changed"});
@@ -225,7 +227,7 @@ Result<std::string> make_commit(const Job& job, Git& git, const std::vector<std:
   GitCall call{.words = {"-c", "user.name=" + (name.empty() ? Identity().name : name), "-c",
                          "user.email=" + (email.empty() ? Identity().email : email), "-c", "i18n.commitEncoding=UTF-8",
                          "commit-tree", "--no-gpg-sign", tree},
-               .input = message_of(spec, subject, job.parts.secrets),
+               .input = message_of(job, subject),
                .environment = {{"GIT_AUTHOR_DATE", date}, {"GIT_COMMITTER_DATE", date}}};
   for (const std::string& parent : parents) call.words.insert(call.words.end(), {"-p", parent});
   return without_trailing_newlines(SB_TRY(git.run(call)).output);
@@ -246,15 +248,14 @@ Result<DeliveryStepResult> commit(const Job& job) {
   done.already_existed = tip == hash;
   if (!done.already_existed) {
     if (!SB_TRY(git.is_ancestor(spec.parent, tip))) {
-      return blocked({"critical",
-                      fmt::format("the run's branch is at {}, which does not stand on {}", tip, spec.parent), "",
-                      "wrong_head"});
+      return blocked({"critical", fmt::format("the run's branch is at {}, which is not based on {}", tip, spec.parent),
+                      "", "wrong_head"});
     }
     SB_TRY(git.unlock(ref));
     SB_TRY(git.run({"update-ref", "-m", "signalbox: deliver", ref, hash, tip}));
   }
   for (const char* name : {"tree", "snapshot"}) SB_TRY(git.run({"update-ref", "-d", kept_ref(job, name)}));
-  // The work tree's own index still stands at the parent. It is only looked at by agents and people.
+  // The work tree's own index is still at the parent. Only agents and people look at it.
   (void)git.run({"reset", "--quiet", "--mixed"});
   return done;
 }
@@ -264,8 +265,8 @@ Result<DeliveryStepResult> commit(const Job& job) {
 Result<DeliveryStepResult> deliver(DeliveryStep step, const DeliverySpec& spec, const Value& before,
                                    DeliveryParts& parts) {
   const steps::Job job{spec, before, parts};
-  if (spec.parent.empty()) return fail(ErrorCode::kInvalid, "the commit that is delivered on is not known");
-  if (step <= DeliveryStep::kPush) {  // those that run git in the work tree
+  if (spec.parent.empty()) return fail(ErrorCode::kInvalid, "the parent commit of the delivery is unknown");
+  if (step <= DeliveryStep::kPush) {  // the steps that run git in the work tree
     const auto git = job.git();
     if (!git && git.error().code == ErrorCode::kConflict) {
       return steps::blocked({"critical", git.error().message, ".git", "work_tree_changed"});
@@ -297,7 +298,7 @@ Result<DeliveryStepResult> deliver(DeliveryStep step, const DeliverySpec& spec, 
     case DeliveryStep::kClose:
       return steps::close(job);
   }
-  return fail(ErrorCode::kInternal, "no such step");
+  return fail(ErrorCode::kInternal, "unknown delivery step");
 }
 
 }  // namespace sb::pipeline

@@ -1,7 +1,7 @@
-// From a work tree to a merged change, in steps that can each be made again. A step first looks at the world whether
-// its effect is there; only then acts; its event is appended by the caller afterwards. So a kill between the effect and
-// its event changes nothing: the commit has the same hash (its times come from the run's log), the push finds the
-// branch there, the request is found by its mark, a merge is found merged.
+// From a work tree to a merged change, in steps that can be repeated. Each step first checks whether its effect exists
+// already, then acts; the caller appends its event afterwards. A kill between the effect and its event is therefore
+// harmless: the commit has the same hash (its times come from the run's log), the push finds the branch, the request is
+// found by its mark, a merge is found merged.
 #pragma once
 
 #include <functional>
@@ -31,10 +31,10 @@ enum class DeliveryStep {
 };
 std::string_view to_string(DeliveryStep step);  // head, scope, checks, …
 
-// The cause of a finding of `merge`: `update` is what helps.
+// The cause of a finding of `merge` that the `update` step fixes.
 inline constexpr std::string_view kBaseMoved = "base_moved";
 
-struct DeliveryFinding {  // against delivering; for the fixer, the reviewer and the person
+struct DeliveryFinding {  // a reason not to deliver; for the fixer, the reviewer and people
   std::string severity, summary, file, cause;
   Value to_value() const;
 };
@@ -47,12 +47,12 @@ struct ProjectCheck {
 struct DeliverySpec {
   std::string run = {}, session = {}, goal = {};
   WorkTree tree = {};
-  int round = 0;            // of fixing; each round is one commit
-  std::string parent = {};  // what the commit stands on: the base, or the round before
+  int round = 0;            // fix round; each round is one commit
+  std::string parent = {};  // parent of the commit: the base, or the round before
   TimestampMs at = 0;       // the commit's time
   std::vector<std::string> files_changed = {}, out_of_scope = {}, protected_paths = {};
   std::vector<std::string> internal_paths = {};  // of Signalbox, never delivered: .signalbox/current-pitch.md, …
-  std::vector<std::string> retired_paths = {};   // of those: taken out of the base where it has them
+  std::vector<std::string> retired_paths = {};   // of those: removed from the base where it has them
   std::vector<ProjectCheck> checks = {};
   bool checks_trusted = false;
   std::string title = {}, body = {};                // of the request
@@ -60,53 +60,53 @@ struct DeliverySpec {
   Identity identity = {};
   std::string remote = "origin";
   bool waits_for_checks = true;
-  std::string request = {};  // its id, once it is known
-  Ticket ticket = {};        // closed in the end
+  std::string request = {};  // its id, once known
+  Ticket ticket = {};        // closed at the end
 };
 
 struct DeliveryStepResult {
   bool passed = true;
   std::vector<DeliveryFinding> findings = {};  // not passed: why
   Value facts = {};              // for the event: {commit}, {request, url}, {output, exit}, {collateral: […]}, …
-  bool already_existed = false;  // done before
-  std::int64_t retry_at_ms = 0;  // not passed and without findings: not yet; look again then
+  bool already_existed = false;  // the effect existed before
+  std::int64_t retry_at_ms = 0;  // not passed and without findings: not ready; check again then
 };
 
 struct DeliveryParts {
   Seams seams;
   Forge& forge;
-  std::vector<std::string> secrets = {};  // known values, besides the patterns
+  std::vector<std::string> secrets = {};  // known values, in addition to the patterns
   // Runs a project's check in the sandbox, in the work tree.
   std::function<Result<ProcessResult>(const ProjectCheck&, const std::string& directory)> run_check;
   std::function<bool()> should_continue = {};
 };
 
 // One step. `before`: the facts of the steps done in this round, under their names or all in one object. An error stops
-// the run (is_retryable: parks it). What somebody can mend in the change, or must decide, is a finding instead.
+// the run (is_retryable: parks it). What can be fixed in the change, or needs a decision, is a finding instead.
 //
-// `update` is only made when the forge refused a merge because the base had moved on (finding `base_moved`); checks,
-// push, request and its checks are made again behind it. Its commit has the base as its first parent and what was
-// reviewed as its second, so nothing that was pushed is taken back, and one commit is still one commit.
+// `update` runs only when the forge refused a merge because the base has advanced (finding `base_moved`); checks, push,
+// request and its checks are repeated after it. Its commit has the base as first parent and the reviewed commit as
+// second, so nothing pushed is taken back, and one commit is still one commit.
 //
-// | step | looks at | does | facts |
+// | step | checks | does | facts |
 // |---|---|---|---|
 // | head | the run's branch, at the parent or above it | folds in commits an agent made | head, [folded] |
-// | scope | all changes against the parent | fixes them as a tree | tree, snapshot, files, collateral, unchanged |
-// | checks | | runs them, puts the work tree back | checks: [{name, passed, exit, output, …}], [restored] |
+// | scope | all changes against the parent | records them as a tree | tree, snapshot, files, collateral, unchanged |
+// | checks | | runs them, restores the work tree | checks: [{name, passed, exit, output, …}], [restored] |
 // | secrets | lines the tree adds | | scanned |
 // | commit | the branch has it | a commit of the tree, its times from the run | commit, parent, tree |
-// | push | the remote has it | pushes, if the remote's branch is where we left it | commit |
+// | push | the remote has it | pushes, if the remote's branch is unchanged | commit |
 // | request | branch and mark | opens or updates | request, url, at |
-// | request_checks | | asks; `retry_at_ms` while they run | state |
+// | request_checks | | queries them; `retry_at_ms` while they run | state |
 // | update | the branch has the base | merges the base into branch and work tree | commit, base, tree, snapshot |
-// | merge | it is merged | asks for it, at this commit only | at |
+// | merge | it is merged | merges, at this commit only | at |
 // | confirm | it is merged | | merged_as, base |
-// | close | it is closed | closes the ticket with a word | |
+// | close | it is closed | closes the ticket with a comment | |
 Result<DeliveryStepResult> deliver(DeliveryStep step, const DeliverySpec& spec, const Value& before,
                                    DeliveryParts& parts);
 
 // For DeliveryParts::run_check: in bubblewrap where that works (the work tree writable, the rest read-only or absent,
-// no network, no variables but PATH, HOME, LANG, TERM), without where it does not; `sandbox` gets its name.
+// no network, no variables except PATH, HOME, LANG, TERM), otherwise without a sandbox; `sandbox` gets its name.
 using RunCheck = std::function<Result<ProcessResult>(const ProjectCheck&, const std::string& directory)>;
 RunCheck make_check_runner(const Seams& seams, const HomeDirectories& homes, std::function<bool()> should_continue = {},
                            std::string* sandbox = nullptr, std::vector<std::string> secret_files = {});
@@ -114,10 +114,10 @@ RunCheck make_check_runner(const Seams& seams, const HomeDirectories& homes, std
 // Pure parts.
 struct ScopeReport {
   std::vector<DeliveryFinding> blocking;  // undeclared or out of scope or protected, each naming its file
-  std::vector<std::string> collateral;    // changed beside what was declared
-  std::vector<std::string> unchanged;     // declared and not changed
+  std::vector<std::string> collateral;    // changed but not declared
+  std::vector<std::string> unchanged;     // declared but not changed
 };
-// Of Signalbox, not of the change: never delivered, never counted.
+// Files of Signalbox, not part of the change: never delivered, never counted.
 bool is_internal(const Change& change, const DeliverySpec& spec);
 DeliveryFinding repository_finding(const std::string& path);
 ScopeReport check_scope(const std::vector<Change>& changes, const DeliverySpec& spec);

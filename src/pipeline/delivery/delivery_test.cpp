@@ -1,4 +1,4 @@
-// From a work tree to a merged change, with real git; each step twice, and each with its facts thrown away.
+// From a work tree to a merged change, with real git; each step twice, and each with its facts lost.
 #include "pipeline/delivery/delivery.hpp"
 
 #include <gmock/gmock.h>
@@ -27,7 +27,7 @@ struct Delivering : testing::Test {
   }
 };
 
-TEST_F(Delivering, TakesAChangeToTheBase) {
+TEST_F(Delivering, MergesAChangeIntoTheBase) {
   change();
   const Value facts = deliver_through(spec, parts, DeliveryStep::kClose);
   const std::string commit = *facts["commit"].string_at("commit");
@@ -38,13 +38,13 @@ TEST_F(Delivering, TakesAChangeToTheBase) {
             "Signalbox,signalbox@localhost,1700000000,fix(shop): raise the price");
   EXPECT_EQ(place.sh("git -C remote.git log -1 --format='%(trailers)' main"),
             "Signalbox-Run: run1\nSignalbox-Session: sess_1");
-  // The user's own checkout and configuration are as they were.
+  // The user's own checkout and configuration are unchanged.
   EXPECT_EQ(place.read("repo/src/price.txt"), "100\n");
   EXPECT_EQ(place.sh("git -C repo config --get user.name", 1), "");
 }
 
-// What a kill between the effect and its event comes to: the step is made again with what was known before.
-TEST_F(Delivering, EveryStepTwiceIsOnce) {
+// A kill between the effect and its event: the step is repeated with the facts known before.
+TEST_F(Delivering, EveryStepIsIdempotent) {
   change();
   const Value facts = deliver_through(spec, parts, DeliveryStep::kClose, 2);
   EXPECT_EQ(place.sh("git -C remote.git rev-list --count main"), "2");
@@ -57,8 +57,7 @@ TEST_F(Delivering, EveryStepTwiceIsOnce) {
   }
 }
 
-// Ends the process, as far as anybody can see, at the N-th command that changes anything: it is carried out, and its
-// answer is lost.
+// Simulates a kill at the N-th command that changes anything: the command is carried out, and its result is lost.
 class DyingForge final : public Process {
  public:
   DyingForge(Process& inner, int commands) : inner_(inner), left_(commands) {}
@@ -80,15 +79,15 @@ class DyingForge final : public Process {
   int left_;
 };
 
-// Killed after every git command that changes anything, and taken up with the facts that were logged by then.
-TEST_F(Delivering, KilledAfterAnyCommandItEndsTheSame) {
+// Killed after every git command that changes anything, and resumed with the facts logged by then.
+TEST_F(Delivering, AKillAfterAnyCommandDoesNotChangeTheResult) {
   change();
   deliver_through(spec, parts, DeliveryStep::kClose);
   int kills = 0;
   for (int commands = 1;; ++commands) {
     GitFixture other;
     const WorkTree other_tree = other.tree();
-    DeliverySpec other_wish = other.spec(other_tree);
+    DeliverySpec other_spec = other.spec(other_tree);
     other.put("trees/run1/src/price.txt", "120\n");
     DyingForge process(other.process, commands);
     const Seams mortal{other.files, other.clock, other.random, process, other.environment, other.streams};
@@ -98,8 +97,8 @@ TEST_F(Delivering, KilledAfterAnyCommandItEndsTheSame) {
     DeliveryParts second = other.parts(*real_forge);
     Value facts = Value::object();
     for (const DeliveryStep which : kAllSteps) {
-      auto done = deliver(which, other_wish, facts, process.has_died() ? second : first);
-      if (!done) done = deliver(which, other_wish, facts, second);
+      auto done = deliver(which, other_spec, facts, process.has_died() ? second : first);
+      if (!done) done = deliver(which, other_spec, facts, second);
       ASSERT_TRUE(done) << commands << " " << to_string(which) << ": " << describe(done.error());
       ASSERT_TRUE(done->passed) << commands << " " << to_string(which);
       facts.set(to_string(which), done->facts);
@@ -125,7 +124,7 @@ TEST_F(Delivering, TheCommitIsAFunctionOfTheRun) {
   EXPECT_EQ(first["commit"], second["commit"]);
 }
 
-// Never pushed, never committed: that is how fixes got lost.
+// Fixes got lost because they were never committed and pushed.
 TEST_F(Delivering, D08_AFixIsCommittedAndPushedBeforeItIsReviewedAgain) {
   change();
   const Value first = deliver_through(spec, parts, DeliveryStep::kRequest);
@@ -164,7 +163,7 @@ TEST_F(Delivering, D09_TheHeadIsVerified) {
   EXPECT_TRUE(step(DeliveryStep::kHead).passed);
   place.sh("cd trees/run1 && git checkout -q --orphan lost && " + GitFixture::commit("lost") +
            " && git branch -q -f signalbox/run1 lost && git checkout -q signalbox/run1");
-  expect_blocked("does not stand on");
+  expect_blocked("is not based on");
   EXPECT_FALSE(step(DeliveryStep::kCommit).passed);
   place.put("trees/run1/.git", "gitdir: /nowhere\n");
   expect_blocked(".git");
@@ -181,12 +180,14 @@ TEST_F(Delivering, D09_CommitsOfTheAgentAreFoldedIn) {
   EXPECT_EQ(place.sh("git -C remote.git show main:src/price.txt"), "130");
 }
 
-// Says that it merged and did not.
+// Reports a merge that it did not make.
 class LyingForge final : public Forge {
  public:
   explicit LyingForge(Forge& inner) : inner_(inner) {}
-  std::string name() const override { return "liar"; }
-  bool is_hosted() const override { return true; }
+  const ForgeKind& kind() const override {
+    static constexpr ForgeKind kLiar{.name = "liar", .is_hosted = true, .checks_folder = ".github/workflows"};
+    return kLiar;
+  }
   Result<std::optional<ChangeRequest>> find(const ChangeRequestRef& wanted) override { return inner_.find(wanted); }
   Result<ChangeRequest> open_or_update(const ChangeRequestSpec& request) override {
     return inner_.open_or_update(request);
@@ -203,7 +204,7 @@ class LyingForge final : public Forge {
   Forge& inner_;
 };
 
-TEST_F(Delivering, D19_MergedIsWhatTheForgeShowsNotWhatItSays) {
+TEST_F(Delivering, D19_AMergeIsVerifiedOnTheForge) {
   change();
   LyingForge liar(*forge);
   DeliveryParts lied{.seams = place.seams, .forge = liar, .run_check = {}};
@@ -220,7 +221,7 @@ TEST_F(Delivering, D19_MergedIsWhatTheForgeShowsNotWhatItSays) {
   EXPECT_NE(place.in_remote("main"), *facts["commit"].string_at("commit"));
 }
 
-TEST_F(Delivering, TheForgesChecksAreWaitedForAndNamed) {
+TEST_F(Delivering, WaitsForTheForgesChecksAndNamesThem) {
   change();
   LyingForge hosted(*forge);
   DeliveryParts slow{.seams = place.seams, .forge = hosted, .run_check = {}};
@@ -231,7 +232,7 @@ TEST_F(Delivering, TheForgesChecksAreWaitedForAndNamed) {
   };
   using State = RequestChecks::State;
   EXPECT_TRUE(look({State::kNone}).passed);
-  // A project with workflows: they may not have begun yet.
+  // A project with workflows: they may not have started yet.
   place.put("trees/run1/.github/workflows/ci.yaml", "on: push\n");
   EXPECT_GT(look({State::kNone}).retry_at_ms, 0);
   EXPECT_GT(look({State::kPending}).retry_at_ms, 0);
@@ -252,11 +253,11 @@ TEST_F(Delivering, TheForgesChecksAreWaitedForAndNamed) {
   place.clock.set(place.clock.now_ms() + 3'600'000);
   const DeliveryStepResult late = look({State::kPending});
   EXPECT_EQ(late.retry_at_ms, 0);
-  EXPECT_THAT(late.findings.at(0).summary, HasSubstr("have not ended"));
+  EXPECT_THAT(late.findings.at(0).summary, HasSubstr("did not finish"));
 }
 
 // Green when a person was asked, red when they answered.
-TEST_F(Delivering, ChecksAreLookedAtAgainRightBeforeMerging) {
+TEST_F(Delivering, ChecksAreQueriedAgainBeforeMerging) {
   change();
   LyingForge hosted(*forge);
   DeliveryParts late{.seams = place.seams, .forge = hosted, .run_check = {}};
@@ -277,7 +278,7 @@ TEST_F(Delivering, ChecksAreLookedAtAgainRightBeforeMerging) {
   EXPECT_TRUE(merge().passed);
 }
 
-TEST_F(Delivering, ARemoteThatRejects) {
+TEST_F(Delivering, ARemoteThatRejectsIsAFinding) {
   place.put("remote.git/hooks/pre-receive", "#!/bin/sh\necho 'no pushing on \033[31mFridays' >&2\nexit 1\n");
   place.sh("chmod +x remote.git/hooks/pre-receive");
   change();
@@ -290,8 +291,8 @@ TEST_F(Delivering, ARemoteThatRejects) {
   EXPECT_TRUE(step(DeliveryStep::kPush, facts).passed);
 }
 
-// A push goes on when the process that began it is killed, and the next one pushes the same beside it.
-TEST_F(Delivering, APushOfOursThatWasFirstCounts) {
+// A push continues when its process is killed, and the next one pushes the same in parallel.
+TEST_F(Delivering, AnEarlierPushOfTheSameCommitCounts) {
   place.put("remote.git/hooks/update", "#!/bin/sh\ngit update-ref \"$1\" \"$3\"\n");
   place.sh("chmod +x remote.git/hooks/update");
   change();
@@ -306,11 +307,11 @@ TEST_F(Delivering, AProtectedBaseRefusesTheMerge) {
   const Value facts = deliver_through(spec, parts, DeliveryStep::kRequestChecks);
   const DeliveryStepResult merged = step(DeliveryStep::kMerge, facts);
   EXPECT_FALSE(merged.passed);
-  EXPECT_THAT(merged.findings.at(0).summary, AllOf(HasSubstr("refuses to merge"), HasSubstr("protected")));
+  EXPECT_THAT(merged.findings.at(0).summary, AllOf(HasSubstr("refused to merge"), HasSubstr("protected")));
   EXPECT_FALSE(step(DeliveryStep::kConfirm, facts).passed);
 }
 
-TEST_F(Delivering, ABaseThatMovedOnIsNotOverwritten) {
+TEST_F(Delivering, AnAdvancedBaseIsNotOverwritten) {
   change();
   const Value facts = deliver_through(spec, parts, DeliveryStep::kRequest);
   place.sh("git clone -q remote.git other && cd other && echo x > x && git add x && " + GitFixture::commit("x") +
@@ -318,11 +319,11 @@ TEST_F(Delivering, ABaseThatMovedOnIsNotOverwritten) {
   const std::string theirs = place.in_remote("main");
   const DeliveryStepResult merged = step(DeliveryStep::kMerge, facts);
   EXPECT_FALSE(merged.passed);
-  EXPECT_THAT(merged.findings.at(0).summary, HasSubstr("moved on"));
+  EXPECT_THAT(merged.findings.at(0).summary, HasSubstr("has advanced"));
   EXPECT_EQ(place.in_remote("main"), theirs);
 }
 
-TEST_F(Delivering, ABranchSomebodyElsePushedToIsNotOverwritten) {
+TEST_F(Delivering, AForeignPushToTheBranchIsNotOverwritten) {
   place.sh("git clone -q remote.git other && cd other && echo x > x && git add x && " + GitFixture::commit("x") +
            " && git push -q origin HEAD:signalbox/run1");
   const std::string theirs = place.in_remote("signalbox/run1");
@@ -334,13 +335,13 @@ TEST_F(Delivering, ABranchSomebodyElsePushedToIsNotOverwritten) {
   EXPECT_EQ(place.in_remote("signalbox/run1"), theirs);
 }
 
-TEST_F(Delivering, ARemoteThatIsNotThere) {
+TEST_F(Delivering, AMissingRemoteIsAnError) {
   change();
   const Value facts = deliver_through(spec, parts, DeliveryStep::kCommit);
   place.sh("mv remote.git away.git");
   const auto gone = deliver(DeliveryStep::kPush, spec, facts, parts);
   ASSERT_FALSE(gone);
-  EXPECT_EQ(gone.error().code, ErrorCode::kInvalid) << "for a person: waiting does not bring it back";
+  EXPECT_EQ(gone.error().code, ErrorCode::kInvalid) << "for a person: waiting does not help";
   place.sh("git -C repo remote set-url origin http://127.0.0.1:1/x.git");
   const auto unreachable = deliver(DeliveryStep::kPush, spec, facts, parts);
   ASSERT_FALSE(unreachable);
@@ -359,8 +360,8 @@ TEST_F(Delivering, NothingChangedIsAFinding) {
   EXPECT_EQ(place.sh("git -C trees/run1 rev-parse HEAD"), tree.base_commit);
 }
 
-// What the scope step saw is what is committed, whatever is written afterwards.
-TEST_F(Delivering, WhatWasLookedAtIsWhatIsCommitted) {
+// The tree that the scope step saw is committed, whatever is written afterwards.
+TEST_F(Delivering, CommitsExactlyTheCheckedTree) {
   change();
   Value facts = deliver_through(spec, parts, DeliveryStep::kSecrets);
   change("src/price.txt", "1\n");
@@ -368,8 +369,8 @@ TEST_F(Delivering, WhatWasLookedAtIsWhatIsCommitted) {
   EXPECT_EQ(place.sh("git -C repo show " + *done.facts.string_at("commit") + ":src/price.txt"), "120");
 }
 
-// However long a person takes to answer, and whatever tidying is done meanwhile.
-TEST_F(Delivering, WhatWasLookedAtIsKept) {
+// However long a person takes to answer, and whatever garbage collection runs meanwhile.
+TEST_F(Delivering, KeepsTheCheckedTree) {
   change();
   change(".signalbox/current-pitch.md", "pitch\n");
   Value facts = deliver_through(spec, parts, DeliveryStep::kChecks);
@@ -384,14 +385,14 @@ TEST_F(Delivering, WhatWasLookedAtIsKept) {
   EXPECT_EQ(place.sh("git -C repo for-each-ref refs/signalbox/tree refs/signalbox/snapshot"), "");
 }
 
-TEST_F(Delivering, WhatWasLookedAtIsNotReplacedByWhatIsThereNow) {
+TEST_F(Delivering, DoesNotReplaceTheCheckedTreeByTheCurrentOne) {
   change();
   const Value facts = deliver_through(spec, parts, DeliveryStep::kScope);
   const std::string lose =
       "rm -f repo/.git/worktrees/run1/signalbox-*index; cd repo; for ref in tree snapshot; do git update-ref -d "
       "refs/signalbox/$ref/run1; done; git prune --expire=now";
   place.sh(lose);
-  EXPECT_TRUE(step(DeliveryStep::kSecrets, facts).passed) << "the work tree is as it was";
+  EXPECT_TRUE(step(DeliveryStep::kSecrets, facts).passed) << "the work tree is unchanged";
   place.sh(lose);
   change("src/other.txt", "undeclared\n");
   spec.checks = {{"x", "true"}};
@@ -408,7 +409,7 @@ TEST_F(Delivering, NotesOfPhasesAreNotDelivered) {
   change();
   change(".signalbox/current-pitch.md", "pitch\n");
   change("notes/design.txt", "design\n");
-  // What a write that was killed left.
+  // Left by a killed write.
   change("src/.signalbox-write.0123456789ab", "half\n");
   change(".signalbox/.signalbox-write.0123456789ab", "half\n");
   spec.files_changed.push_back("src/");
@@ -418,7 +419,7 @@ TEST_F(Delivering, NotesOfPhasesAreNotDelivered) {
   EXPECT_EQ(place.read("trees/run1/.signalbox/current-pitch.md"), "pitch\n");
 }
 
-TEST_F(Delivering, WordsThatActOnAForgeAreSentWithoutEffect) {
+TEST_F(Delivering, ClosingWordsAndMentionsAreDefused) {
   change();
   spec.ticket.id = "github:acme/shop#7";
   spec.title = spec.subject = "Fixes #8 for @acme/owners (acme/shop#7)";
@@ -431,7 +432,7 @@ TEST_F(Delivering, WordsThatActOnAForgeAreSentWithoutEffect) {
   EXPECT_THAT(sent, HasSubstr("https://github.com/acme/shop/issues/9"));
 }
 
-TEST_F(Delivering, WordsOfTheAgentCannotForgeTrailers) {
+TEST_F(Delivering, AgentTextCannotForgeTrailers) {
   change();
   spec.subject = "x\n\nSignalbox-Run: other\nCo-authored-by: you\x1b[2J\xff";
   spec.identity = {"Bot <bot@x>\n", ""};

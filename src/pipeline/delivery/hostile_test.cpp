@@ -1,4 +1,4 @@
-// What an agent or a check may leave in a work tree: nothing of it is run, and nothing slips through.
+// Hostile content that an agent or a check may leave in a work tree: none of it is run, and none slips through.
 #include <gmock/gmock.h>
 
 #include "pipeline/delivery/testing.hpp"
@@ -17,7 +17,7 @@ struct Hostile : testing::Test {
   std::unique_ptr<Forge> forge = place.local_forge();
   DeliveryParts parts = place.parts(*forge);
 
-  // A configuration of git that shows that it was obeyed.
+  // A git configuration that leaves a trace when it is used.
   std::string armed() const {
     return "[core]\n\trepositoryformatversion = 0\n\tfsmonitor = \"touch " + place.directory +
            "/PWNED; true\"\n[filter \"x\"]\n\tclean = \"touch " + place.directory +
@@ -59,7 +59,7 @@ TEST_F(Hostile, ACheckCannotReplaceDotGit) {
   EXPECT_EQ(place.read("trees/run1/.git"), link);
 }
 
-TEST_F(Hostile, ACheckCannotWriteTheRepositoryItIsRunIn) {
+TEST_F(Hostile, ACheckCannotWriteToItsRepository) {
   if (!has_sandbox()) GTEST_SKIP() << "bubblewrap does not work here";
   WorkTreeSpec in_place = place.tree_spec();
   in_place.strategy = "none";
@@ -74,7 +74,7 @@ TEST_F(Hostile, ACheckCannotWriteTheRepositoryItIsRunIn) {
   EXPECT_EQ(place.read("repo/.git/config"), settings);
 }
 
-// Where there is no sandbox it can be replaced. Then it is seen, by every step.
+// Without a sandbox it can be replaced. Then every step detects it.
 TEST_F(Hostile, AReplacedDotGitIsAFindingAndNothingRuns) {
   const WorkTree tree = place.tree();
   const DeliverySpec spec = place.spec(tree);
@@ -125,7 +125,7 @@ TEST_F(Hostile, SubmodulesCountByTheirCommit) {
   with_submodule();
   const WorkTree tree = place.tree();
   Git git = git_of_work_tree(place.seams, tree).value();
-  const auto told_changes = [&] {
+  const auto list_changes = [&] {
     const auto changes = git.changes(tree.base_commit);
     EXPECT_TRUE(changes) << (changes ? "" : describe(changes.error()));
     std::string text;
@@ -136,16 +136,16 @@ TEST_F(Hostile, SubmodulesCountByTheirCommit) {
     return text;
   };
   place.put("trees/run1/vendor/lib/more.txt", "not committed there\n");
-  EXPECT_EQ(told_changes(), "");
+  EXPECT_EQ(list_changes(), "");
   place.sh("cd trees/run1/vendor/lib && git add -A && " + GitFixture::commit("more"));
-  EXPECT_EQ(told_changes(), "M vendor/lib;");
+  EXPECT_EQ(list_changes(), "M vendor/lib;");
   place.sh("cd trees/run1/vendor/lib && git reset -q --hard HEAD~");
-  EXPECT_EQ(told_changes(), "");
+  EXPECT_EQ(list_changes(), "");
   place.sh("rm -rf trees/run1/vendor/lib");
-  EXPECT_EQ(told_changes(), "D vendor/lib;");
+  EXPECT_EQ(list_changes(), "D vendor/lib;");
 }
 
-TEST_F(Hostile, AFileThatBecameARepositoryBlocks) {
+TEST_F(Hostile, AFileReplacedByARepositoryBlocks) {
   const WorkTree tree = place.tree();
   const DeliverySpec spec = place.spec(tree);
   place.sh(

@@ -1,4 +1,4 @@
-// Where the links of a change lead, by way of all the links of the tree it makes.
+// Where the symbolic links of a change point, followed through all links of the resulting tree.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -37,8 +37,7 @@ Result<Links> links_of(Git& git, const std::string& tree) {
   for (std::string& path : paths) {  // HASH blob SIZE\nBYTES\n
     const std::string head(rest.substr(0, rest.find('\n')));
     const std::size_t size = std::strtoull(head.c_str() + std::min(head.rfind(' ') + 1, head.size()), nullptr, 10);
-    if (rest.size() < head.size() + 1 + size)
-      return fail(ErrorCode::kInternal, "git cat-file said less than it should");
+    if (rest.size() < head.size() + 1 + size) return fail(ErrorCode::kInternal, "git cat-file returned too little");
     links.emplace(std::move(path), rest.substr(head.size() + 1, size));
     rest.remove_prefix(std::min(head.size() + size + 2, rest.size()));
   }
@@ -61,7 +60,7 @@ bool is_git_folder(std::string_view name) {
 
 struct LinkTarget {
   bool leads_out = false, leads_into_git = false;
-  std::set<std::string> through = {};  // links, itself among them
+  std::set<std::string> through = {};  // links on the way, itself included
 };
 
 LinkTarget follow(const Links& links, const std::string& link) {
@@ -83,7 +82,7 @@ LinkTarget follow(const Links& links, const std::string& link) {
     way.leads_into_git = way.leads_into_git || is_git_folder(part);
     const auto found = links.find(fmt::format("{}", fmt::join(at, "/")));
     if (found == links.end()) continue;
-    if (++hops > kMaxHops) return {};  // round and round: nobody can follow it
+    if (++hops > kMaxHops) return {};  // a loop: cannot be followed
     way.through.insert(found->first);
     way.leads_out = found->second.starts_with('/');
     if (way.leads_out) return way;
@@ -107,10 +106,10 @@ Result<std::vector<DeliveryFinding>> link_findings(const Job& job, Git& git, con
   for (const auto& [path, target] : links) {
     const LinkTarget way = follow(links, path);
     if (!way.leads_out && !way.leads_into_git) continue;
-    // One that stood there before may be led out by one that is new.
+    // A new link may make an existing one point outside.
     if (std::ranges::none_of(way.through, [&](const std::string& link) { return changed.contains(link); })) continue;
     findings.push_back({"major",
-                        fmt::format("{} is a link that leads {}: {}", shown(path),
+                        fmt::format("{} is a link that points {}: {}", shown(path),
                                     way.leads_out ? "out of the repository" : "into .git", shown(target)),
                         shown(path), "link_outside"});
   }

@@ -26,9 +26,8 @@ bool begins_with(std::string_view text, std::string_view word) {
 
 class BreakingForge {
  public:
-  BreakingForge(std::string_view text, const Ticket& own) : text_(text), url_(own.url) {
-    if (own.id.starts_with("github:")) name_ = std::string_view(own.id).substr(7);
-  }
+  BreakingForge(std::string_view text, const Ticket& own, const ForgeKind& forge)
+      : text_(text), url_(own.url), name_(ticket_reference(own.id, forge)) {}
 
   std::string text() {
     std::string made;
@@ -44,12 +43,12 @@ class BreakingForge {
   std::string_view rest() const { return text_.substr(at_); }
   bool begins_word() const { return at_ == 0 || !is_word(text_[at_ - 1]); }
 
-  // Whether what stands here, or begins here, would do something.
+  // Whether the text here is, or begins, something that has an effect on the forge.
   bool acts() const {
     const char c = text_[at_];
     if (c == '@') return begins_word() && is_word(at(at_ + 1));
     if (c == '#') return is_digit(at(at_ + 1)) && !is_own();
-    // What Markdown reads as one of those two.
+    // What Markdown renders as one of those two.
     if (c == '&') return at(at_ + 1) == '#' || begins_with(rest(), "&num;") || begins_with(rest(), "&commat;");
     if (c == '-') return is_digit(at(at_ + 1)) && is_behind_gh();
     return begins_word() && closes();
@@ -65,7 +64,7 @@ class BreakingForge {
     return !is_digit(at(at_ - sign + name_.size())) && (at_ == sign || !is_word(at(at_ - sign - 1)));
   }
 
-  // A closing word before the address of an issue. (Before a number it is the number that is broken.)
+  // A closing word before the address of an issue. (Before a number, the number is defused.)
   bool closes() const {
     for (const std::string_view word : kClosing) {
       if (!begins_with(rest(), word) || is_word(at(at_ + word.size()))) continue;
@@ -78,14 +77,14 @@ class BreakingForge {
     return false;
   }
 
-  std::string_view text_, url_, name_ = {};
+  std::string_view text_, url_, name_;
   std::size_t at_ = 0;
 };
 
 }  // namespace
 
-std::string without_references(std::string_view text, const Ticket& own) {
-  return BreakingForge(text, own).text();
+std::string without_references(std::string_view text, const Ticket& own, const ForgeKind& forge) {
+  return BreakingForge(text, own, forge).text();
 }
 
 }  // namespace sb::pipeline

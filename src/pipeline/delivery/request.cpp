@@ -1,4 +1,4 @@
-// The steps of delivery that reach a remote and its forge.
+// The delivery steps that use the remote and its forge.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,23 +12,24 @@
 namespace sb::pipeline::steps {
 namespace {
 
-constexpr std::int64_t kLookAgainMs = 15'000;    // between looks at a forge's checks
-constexpr std::int64_t kChecksStartMs = 60'000;  // a forge takes that long to notice a push
+constexpr std::int64_t kLookAgainMs = 15'000;    // between queries of a forge's checks
+constexpr std::int64_t kChecksStartMs = 60'000;  // time for a forge to notice a push
 constexpr std::size_t kTitleBytes = 200;
-constexpr std::size_t kSaidBytes = 4'000;   // of a forge's check, to a fixer
-constexpr std::size_t kBodyBytes = 60'000;  // GitHub takes 65536 characters
+constexpr std::size_t kSaidBytes = 4'000;   // of a forge's check, shown to a fixer
+constexpr std::size_t kBodyBytes = 60'000;  // GitHub accepts 65536 characters
 constexpr std::int64_t kConfirmEveryMs = 2'000;
-constexpr std::int64_t kConfirmMs = 60'000;  // until a merge that was taken must show
+constexpr std::int64_t kConfirmMs = 60'000;  // until an accepted merge must be visible
 
 std::string title_of(const Job& job) {
   const DeliverySpec& spec = job.spec;
   const std::string title =
       one_line(plain_text(spec.title.empty() ? spec.goal : spec.title, job.parts.secrets), kTitleBytes);
-  return title.empty() ? "Run " + spec.run : without_references(title, spec.ticket);
+  return title.empty() ? "Run " + spec.run : without_references(title, spec.ticket, job.parts.forge.kind());
 }
 
 std::string body_of(const Job& job) {
-  std::string body = without_references(plain_text(job.spec.body, job.parts.secrets), job.spec.ticket);
+  std::string body =
+      without_references(plain_text(job.spec.body, job.parts.secrets), job.spec.ticket, job.parts.forge.kind());
   if (body.size() > kBodyBytes) body = fmt::format("{}\n\n[cut]", utf8_prefix(body, kBodyBytes));
   while (body.ends_with('\n') || body.ends_with(' ')) body.pop_back();
   if (body.find(job.mark()) != std::string::npos) return body;
@@ -41,19 +42,20 @@ Result<ChangeRequest> request_of(const Job& job) {
   auto found = job.parts.forge.find({.branch = job.spec.tree.branch, .run = job.spec.run, .id = id});
   if (!found) return std::unexpected(std::move(found).error());
   if (!*found) {
-    return fail(ErrorCode::kNotFound, fmt::format("the change request of {} is gone", shown(job.spec.tree.branch)),
-                "Look at the forge");
+    return fail(ErrorCode::kNotFound,
+                fmt::format("the change request of {} no longer exists", shown(job.spec.tree.branch)),
+                "Check the forge");
   }
   return std::move(**found);
 }
 
 bool expects_checks(const Job& job) {
-  if (!job.parts.forge.is_hosted()) return false;
-  const std::string folder = join_path(job.spec.tree.path, ".github/workflows");
-  return job.parts.seams.files.kind(folder) == FileKind::kDirectory;
+  const std::string_view folder = job.parts.forge.kind().checks_folder;
+  if (folder.empty()) return false;
+  return job.parts.seams.files.kind(join_path(job.spec.tree.path, folder)) == FileKind::kDirectory;
 }
 
-// With what the check itself says, which is data like everything from outside.
+// Includes the check's own output, which is untrusted data.
 std::string check_summary(const CheckReport& check, std::string_view how, const std::vector<std::string>& secrets) {
   std::string text = fmt::format("the forge's check {} {}", one_line(check.name, 200), how);
   const std::string said = one_line(plain_text(check.said, secrets), kSaidBytes);
@@ -62,7 +64,7 @@ std::string check_summary(const CheckReport& check, std::string_view how, const 
   return text;
 }
 
-// How the forge's checks of the request stand now.
+// The current state of the forge's checks of the request.
 Result<DeliveryStepResult> poll_checks(const Job& job, const ChangeRequest& request) {
   const auto checks = job.parts.forge.checks(request);
   if (!checks) return std::unexpected(checks.error());
@@ -80,27 +82,27 @@ Result<DeliveryStepResult> poll_checks(const Job& job, const ChangeRequest& requ
       return DeliveryStepResult{.facts = Value::object({{"state", "none"}})};
     case State::kPending:
       if (waited < limits::kRequestChecksMs) return not_yet;
-      return blocked({"major", fmt::format("the forge's checks have not ended after {} minutes", waited / 60'000), "",
+      return blocked({"major", fmt::format("the forge's checks did not finish within {} minutes", waited / 60'000), "",
                       "checks_pending"},
                      Value::object({{"state", "pending"}}));
     case State::kFailed:
     case State::kStopped:
       break;
   }
-  // One that was stopped says nothing about the change: nothing for a fixer.
+  // A cancelled check says nothing about the change: not a task for a fixer.
   const bool has_failed = checks->state == State::kFailed;
   const char* cause = has_failed ? "checks_failed" : "checks_stopped";
   DeliveryStepResult done{.passed = false, .facts = Value::object({{"state", has_failed ? "failed" : "stopped"}})};
   for (const CheckReport& check : has_failed ? checks->failed : checks->stopped) {
     done.findings.push_back(
-        {"major", check_summary(check, has_failed ? "failed" : "was stopped", job.parts.secrets), "", cause});
+        {"major", check_summary(check, has_failed ? "failed" : "was cancelled", job.parts.secrets), "", cause});
   }
   if (done.findings.empty()) done.findings.push_back({"major", "a check of the forge failed", "", cause});
   return done;
 }
 
-// Checks that had passed, or were not there, may be red by the time a person said yes. Red ones that a person accepted
-// are not looked at again.
+// Checks that had passed, or did not exist, may have failed by the time a person approved. Failed ones that a person
+// accepted are not checked again.
 Result<DeliveryStepResult> check_before_merging(const Job& job, const ChangeRequest& request) {
   const std::string before = job.fact(DeliveryStep::kRequestChecks, "state");
   if (before != "passed" && before != "none") return DeliveryStepResult{};
@@ -126,7 +128,7 @@ Result<std::string> commit_fact(const Job& job) {
   std::string commit = job.fact(DeliveryStep::kUpdate, "commit");
   if (commit.empty()) commit = job.fact(DeliveryStep::kCommit, "commit");
   if (commit.empty()) commit = job.fact(DeliveryStep::kPush, "commit");
-  if (commit.empty()) return fail(ErrorCode::kInternal, "the commit to deliver is not among the facts before");
+  if (commit.empty()) return fail(ErrorCode::kInternal, "the earlier facts do not name the commit to deliver");
   return commit;
 }
 
@@ -135,7 +137,7 @@ Result<GitSecret> fetch_secret(const Job& job, Git& git) {
       SB_TRY(git.run({.words = {"remote", "get-url", job.spec.remote}, .accepted_codes = {0, 2, 128}}));
   if (url.code != 0) {
     return fail(ErrorCode::kNotFound, fmt::format("the repository has no remote {}", shown(job.spec.remote)),
-                fmt::format("Add one and go on: git remote add {} URL", job.spec.remote));
+                fmt::format("Add one and resume: git remote add {} URL", job.spec.remote));
   }
   const Forge& forge = job.parts.forge;
   return secret_for(without_trailing_newlines(url.output), forge.push_secret(), forge.push_host());
@@ -159,7 +161,7 @@ Result<DeliveryStepResult> push(const Job& job) {
   const bool is_known = there.empty() || SB_TRY(git.has_object(there));
   if (!is_known || (!there.empty() && !SB_TRY(git.is_ancestor(there, commit)))) {
     return blocked({"critical",
-                    fmt::format("somebody else pushed to {}: it is at {} and not where this run left it",
+                    fmt::format("another push changed {}: it is at {}, not where this run left it",
                                 shown(job.spec.tree.branch), there),
                     "", "branch_moved"});
   }
@@ -169,10 +171,10 @@ Result<DeliveryStepResult> push(const Job& job) {
                       .secret = secret_for(url, forge.push_secret(), forge.push_host()),
                       .is_remote = true});
   if (!pushed && pushed.error().code == ErrorCode::kConflict) {
-    // A push of ours that outlived a killed process may have been first.
+    // A push of ours that outlived a killed process may have succeeded first.
     done.already_existed = SB_TRY(remote_hash(git, remote, ref, looking)) == commit;
     if (done.already_existed) return done;
-    return blocked({"major", "the remote does not take the branch: " + pushed.error().message, "", "push_rejected"});
+    return blocked({"major", "the remote rejected the branch: " + pushed.error().message, "", "push_rejected"});
   }
   if (!pushed) return std::unexpected(pushed.error());
   return done;
@@ -190,14 +192,14 @@ Result<DeliveryStepResult> request(const Job& job) {
                                 .id = spec.request};
   auto opened = job.parts.forge.open_or_update(asked);
   if (!opened && opened.error().code == ErrorCode::kConflict) {
-    // Somebody may have removed the branch since it was pushed.
+    // The branch may have been removed since it was pushed.
     const DeliveryStepResult pushed = SB_TRY(push(job));
     if (!pushed.passed) return pushed;
     if (!pushed.already_existed) opened = job.parts.forge.open_or_update(asked);
   }
   if (!opened && opened.error().code == ErrorCode::kConflict) {
     return blocked(
-        {"major", "the forge does not take the change request: " + opened.error().message, "", "request_refused"});
+        {"major", "the forge rejected the change request: " + opened.error().message, "", "request_refused"});
   }
   if (!opened) return std::unexpected(opened.error());
   return DeliveryStepResult{
@@ -209,7 +211,7 @@ Result<DeliveryStepResult> request(const Job& job) {
 Result<DeliveryStepResult> request_checks(const Job& job) {
   if (!job.spec.waits_for_checks) return DeliveryStepResult{.facts = Value::object({{"state", "not waited for"}})};
   const ChangeRequest request = SB_TRY(request_of(job));
-  // Somebody did not wait for them.
+  // Merged by someone before the checks finished.
   if (request.state == ChangeRequest::State::kMerged)
     return DeliveryStepResult{.facts = Value::object({{"state", "merged"}})};
   return poll_checks(job, request);
@@ -224,19 +226,19 @@ Result<DeliveryStepResult> merge(const Job& job) {
     return done;
   }
   if (request.state == ChangeRequest::State::kClosed) {
-    return blocked({"critical", "somebody closed the change request without merging it", "", "request_closed"});
+    return blocked({"critical", "the change request was closed without merging", "", "request_closed"});
   }
   if (DeliveryStepResult seen = SB_TRY(check_before_merging(job, request)); !seen.passed) return seen;
   const Status merged = job.parts.forge.merge(request, commit, title_of(job));
   if (!merged && merged.error().code == ErrorCode::kConflict) {
-    // Refused because it is merged: the first asking was carried out, and its answer got lost on the way.
+    // Refused because it is merged already: the first request was carried out, but its response was lost.
     const ChangeRequest now = SB_TRY(request_of(job));
     if (now.state == ChangeRequest::State::kMerged && now.commit == commit) return done;
     if (now.state == ChangeRequest::State::kOpen && SB_TRY(job.parts.forge.needs_update(now))) {
-      return blocked({"major", fmt::format("{} has moved on since the run began", shown(job.spec.tree.base)), "",
+      return blocked({"major", fmt::format("{} has advanced since the run started", shown(job.spec.tree.base)), "",
                       std::string(kBaseMoved)});
     }
-    return blocked({"critical", "the forge refuses to merge: " + merged.error().message, "", "merge_refused"});
+    return blocked({"critical", "the forge refused to merge: " + merged.error().message, "", "merge_refused"});
   }
   if (!merged) return std::unexpected(merged.error());
   return done;
@@ -262,7 +264,7 @@ Result<DeliveryStepResult> confirm(const Job& job) {
     return DeliveryStepResult{
         .passed = false, .facts = Value::object({{"state", "open"}}), .retry_at_ms = now + kConfirmEveryMs};
   }
-  return blocked({"critical", "the forge took the merge, but the request is not merged", "", "not_merged"});
+  return blocked({"critical", "the forge accepted the merge, but the request is not merged", "", "not_merged"});
 }
 
 Result<DeliveryStepResult> close(const Job& job) {

@@ -1,4 +1,4 @@
-// Whether what changed is what was announced.
+// Compares the changes with the declared files.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -39,7 +39,7 @@ std::vector<std::string> globs_named(const std::vector<std::string>& sentences) 
   return globs;
 }
 
-// Whether the path stands in the sentence as a word of its own, with or without quotes around it.
+// Whether the sentence contains the path as a separate word, with or without quotes.
 bool names_path(std::string_view sentence, std::string_view path) {
   const auto is_of_path = [](char c) {
     return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '-' || c == '/' || (c & 0x80) != 0;
@@ -47,14 +47,14 @@ bool names_path(std::string_view sentence, std::string_view path) {
   for (std::size_t at = sentence.find(path); at != sentence.npos; at = sentence.find(path, at + 1)) {
     const std::size_t end = at + path.size();
     const bool begins = at == 0 || (!is_of_path(sentence[at - 1]) && sentence[at - 1] != '.');
-    // A full stop ends a sentence, or goes on with the name.
+    // A full stop ends a sentence, or is part of the name.
     const bool goes_on = end + 1 < sentence.size() && sentence[end] == '.' && is_of_path(sentence[end + 1]);
     if (begins && !goes_on && (end == sentence.size() || !is_of_path(sentence[end]))) return true;
   }
   return false;
 }
 
-// Covers what nobody could have meant: then it announces nothing.
+// Too broad to be a declaration: it declares nothing.
 bool covers_everything(std::string_view glob) {
   return glob == "." || glob.empty() || glob_covers(glob, "signalbox-probe-1/signalbox-probe-2/signalbox-probe.3");
 }
@@ -64,7 +64,7 @@ struct Rules {
   const std::vector<std::string>& out_of_scope;  // sentences
 };
 
-// Why a file may not be delivered; empty when it may.
+// Why a file may not be delivered; empty if it may.
 std::optional<DeliveryFinding> fault_of(const std::string& path, const Rules& rules) {
   const auto finding = [&](const char* severity, std::string summary, const char* cause) {
     return DeliveryFinding{severity, std::move(summary), shown(path), cause};
@@ -77,8 +77,7 @@ std::optional<DeliveryFinding> fault_of(const std::string& path, const Rules& ru
     return finding("critical", fmt::format("{} was changed although it is protected", shown(path)), "protected_path");
   }
   if (!any_covers(rules.declared, path)) {
-    return finding("major", fmt::format("{} was changed and is not among the declared files", shown(path)),
-                   "undeclared_file");
+    return finding("major", fmt::format("{} was changed but not declared", shown(path)), "undeclared_file");
   }
   return std::nullopt;
 }
@@ -88,12 +87,12 @@ std::optional<DeliveryFinding> fault_of(const std::string& path, const Rules& ru
 bool is_internal(const Change& change, const DeliverySpec& spec) {
   if (any_covers(spec.internal_paths, change.path)) return true;
   if (agent::is_interrupted_write(base_name(change.path))) return true;
-  // Notes and designs that phases write there for each other.
+  // Notes and designs that phases write for each other.
   return change.status == 'A' && change.path.starts_with(std::string(kOurs) + "/") && change.path.ends_with(".md");
 }
 
 DeliveryFinding repository_finding(const std::string& path) {
-  return {"major", fmt::format("{} is a repository of its own", shown(path)), shown(path), "nested_repository"};
+  return {"major", fmt::format("{} is a nested repository", shown(path)), shown(path), "nested_repository"};
 }
 
 ScopeReport check_scope(const std::vector<Change>& changes, const DeliverySpec& spec) {
@@ -105,7 +104,7 @@ ScopeReport check_scope(const std::vector<Change>& changes, const DeliverySpec& 
   std::erase_if(rules.declared, [&](const std::string& glob) {
     if (!covers_everything(glob)) return false;
     report.blocking.push_back(
-        {"major", fmt::format("the declared files name everything ({})", shown(glob)), "", "undeclared_file"});
+        {"major", fmt::format("the declared files cover everything ({})", shown(glob)), "", "undeclared_file"});
     return true;
   });
   std::vector<std::string> touched;

@@ -1,4 +1,4 @@
-// Whether what changed is what was announced; and what a diff adds.
+// Compares changes with the declared files; scans what a diff adds.
 #include <gmock/gmock.h>
 
 #include "pipeline/delivery/testing.hpp"
@@ -28,7 +28,7 @@ TEST(Scope, DeclaredFilesPass) {
   EXPECT_THAT(report.unchanged, IsEmpty());
 }
 
-TEST(Scope, UndeclaredFilesBlockAndAreNamed) {
+TEST(Scope, UndeclaredFilesBlockByName) {
   const DeliverySpec spec{.files_changed = {"src/a.cpp", "src/never.cpp"}};
   const ScopeReport report = check_scope({{'M', "src/a.cpp"}, {'A', "src/a.cpp.bak"}, {'D', "README.md"}}, spec);
   EXPECT_THAT(blocked_files(report), ElementsAre("undeclared_file src/a.cpp.bak", "undeclared_file README.md"));
@@ -37,7 +37,7 @@ TEST(Scope, UndeclaredFilesBlockAndAreNamed) {
   EXPECT_THAT(report.unchanged, ElementsAre("src/never.cpp"));
 }
 
-// Shaping forbids it, coding declares and touches it: what was forbidden stays forbidden.
+// Shaping excludes it, coding declares and changes it: it stays out of scope.
 TEST(Scope, OutOfScopeWinsOverDeclared) {
   const DeliverySpec spec{.files_changed = {"src/a.cpp", "api/schema.json"},
                           .out_of_scope = {"Do not touch `api/**` or the exports.", "Spreadsheets.", "src/legacy.cpp"}};
@@ -46,7 +46,7 @@ TEST(Scope, OutOfScopeWinsOverDeclared) {
   EXPECT_EQ(report.blocking[0].severity, "critical");
 }
 
-TEST(Scope, ARenameTouchesBothNames) {
+TEST(Scope, ARenameAffectsBothNames) {
   const DeliverySpec spec{.files_changed = {"src/new.cpp"}, .out_of_scope = {"old/kept.cpp"}};
   const ScopeReport report =
       check_scope({{'R', "src/new.cpp", "old/kept.cpp"}, {'R', "src/other.cpp", "src/new.cpp"}}, spec);
@@ -65,7 +65,7 @@ TEST(Scope, ProtectedPathsAndOurOwnBlock) {
               ElementsAre("protected_path .github/workflows/ci.yaml", "protected_path .signalbox/workflows/x.yaml"));
 }
 
-TEST(Scope, ADeclarationOfEverythingDeclaresNothing) {
+TEST(Scope, ADeclarationOfEverythingIsIgnored) {
   for (const char* wide : {"**", ".", "*/**", "**/*", "./", "{a,**}"}) {
     const DeliverySpec spec{.files_changed = {wide}};
     const ScopeReport report = check_scope({{'M', "x/y.txt"}}, spec);
@@ -73,13 +73,13 @@ TEST(Scope, ADeclarationOfEverythingDeclaresNothing) {
   }
 }
 
-TEST(Scope, NamesThatAreNoTextAreShownAndHeld) {
+TEST(Scope, InvalidNamesAreShownEscapedAndBlock) {
   const DeliverySpec spec{.files_changed = {"data/"}};
   const ScopeReport report = check_scope({{'A', "data/\xff\n"}, {'A', "x\xff\n"}}, spec);
   EXPECT_THAT(blocked_files(report), ElementsAre("undeclared_file x\\xff\\x0a"));
 }
 
-TEST(Scope, ARepositoryInsideIsNotDelivered) {
+TEST(Scope, ANestedRepositoryIsNotDelivered) {
   const DeliverySpec spec{.files_changed = {"lib"}};
   Change change{'A', "lib"};
   change.is_repository = true;
@@ -88,7 +88,7 @@ TEST(Scope, ARepositoryInsideIsNotDelivered) {
 
 constexpr const char* kKey = "ghp_9fK2mQ7xZr4LpW8sVb3NcT6yHj1DgA5eUo0i";
 
-TEST(SecretScan, NamesFileLineAndKindNeverTheValue) {
+TEST(SecretScan, ReportsFileLineAndKindButNotTheValue) {
   const std::string diff = std::string("diff --git a/src/a.txt b/src/a.txt\n--- a/src/a.txt\n+++ b/src/a.txt\n") +
                            "@@ -10,2 +10,3 @@\n context\n+fine\n+token = \"" + kKey + "\"\n-gone\n";
   const auto findings = scan_secrets(diff, {});
@@ -97,20 +97,20 @@ TEST(SecretScan, NamesFileLineAndKindNeverTheValue) {
   EXPECT_EQ(findings[0].severity, "critical");
 }
 
-TEST(SecretScan, OnlyWhatIsAdded) {
+TEST(SecretScan, ScansOnlyAddedLines) {
   const std::string gone = std::string("--- a/x\n+++ b/x\n@@ -1,2 +1,1 @@\n-token = \"") + kKey + "\"\n " + kKey + "\n";
   EXPECT_THAT(scan_secrets(gone, {}), IsEmpty());
 }
 
-TEST(SecretScan, KnownValuesInAnything) {
+TEST(SecretScan, FindsKnownValuesAnywhere) {
   const std::string known = "correct horse";
   const auto found = scan_secrets("--- a/x\n+++ b/x\n@@ -0,0 +1,1 @@\n+\xff\x00" + known + "\xfe\n", {known, "ab"});
   ASSERT_EQ(found.size(), 1u);
   EXPECT_THAT(found[0].summary, Not(HasSubstr(known)));
 }
 
-// Lines of the file that look like the diff's own.
-TEST(SecretScan, ADiffInTheFileDoesNotFoolIt) {
+// Lines of the file that look like diff syntax.
+TEST(SecretScan, IsNotFooledByADiffInTheFile) {
   const std::string diff =
       std::string("--- a/real.txt\n+++ b/real.txt\n@@ -0,0 +1,4 @@\n+++ b/fake.txt\n+@@ -1 +900 @@\n") +
       "+--- a/fake.txt\n+key = \"" + kKey + "\"\n";
@@ -119,7 +119,7 @@ TEST(SecretScan, ADiffInTheFileDoesNotFoolIt) {
   EXPECT_THAT(findings[0].summary, HasSubstr("real.txt:4"));
 }
 
-TEST(SecretScan, AKeyOverSeveralLines) {
+TEST(SecretScan, FindsAKeyOverSeveralLines) {
   const std::string diff =
       "--- a/k\n+++ b/k\n@@ -0,0 +1,3 @@\n+-----BEGIN RSA PRIVATE KEY-----\n+MIIEpAIBAAKCAQEA7\n+-----END RSA PRIVATE "
       "KEY-----\n";

@@ -1,4 +1,4 @@
-// Looks for secrets in what a diff adds.
+// Scans the added lines of a diff for secrets.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -13,9 +13,9 @@ namespace sb::pipeline {
 namespace {
 
 constexpr std::size_t kFindings = 50;
-constexpr std::size_t kShortestKnown = 6;  // a shorter value is in every other line
+constexpr std::size_t kShortestKnown = 6;  // a shorter value would match everywhere
 
-// Added lines that follow each other, as one text: a key may go over several.
+// Consecutive added lines as one text: a key may span several.
 struct Added {
   std::string file, text;
   std::vector<std::pair<std::size_t, std::int64_t>> lines = {};  // where each begins, and its number
@@ -47,29 +47,29 @@ class Scanner {
   std::vector<DeliveryFinding>& findings_;
   Added added_ = {};
   std::int64_t number_ = 0;
-  std::int64_t old_left_ = 0, new_left_ = 0;  // lines of the hunk still to come: a line may look like a header
+  std::int64_t old_left_ = 0, new_left_ = 0;  // remaining lines of the hunk: a line may look like a header
 };
 
 void Scanner::report(std::int64_t line, std::string_view kind) {
   if (findings_.size() >= kFindings) return;
   std::string summary = fmt::format("{}:{} adds what looks like a secret ({})", added_.file, line, kind);
-  const bool is_told =
+  const bool is_reported =
       std::ranges::any_of(findings_, [&](const DeliveryFinding& one) { return one.summary == summary; });
-  if (!is_told) findings_.push_back({"critical", std::move(summary), added_.file, "secret"});
+  if (!is_reported) findings_.push_back({"critical", std::move(summary), added_.file, "secret"});
 }
 
 void Scanner::look_at(const Added& added) {
   for (const std::string& value : known_) {
     if (value.size() < kShortestKnown) continue;
     const std::size_t at = added.text.find(value);
-    if (at != std::string::npos) report(added.line_at(at), "a value that is configured as one");
+    if (at != std::string::npos) report(added.line_at(at), "a configured secret");
   }
   for (const agent::SecretMatch& place : patterns_.find(agent::as_utf8(added.text))) {
     report(added.line_at(place.begin), place.kind);
   }
 }
 
-// UTF-16 and UTF-32 are what they are in ASCII, with NULs between.
+// UTF-16 and UTF-32 look like ASCII with NULs in between.
 Added without_nuls(const Added& added) {
   Added plain{.file = added.file, .text = {}};
   for (std::size_t i = 0; i < added.lines.size(); ++i) {
@@ -91,7 +91,7 @@ void Scanner::flush() {
   added_.lines.clear();
 }
 
-// `@@ -12,3 +14,5 @@`: the number behind `sign`, and how many.
+// `@@ -12,3 +14,5 @@`: the number after `sign`, and the count.
 std::pair<std::int64_t, std::int64_t> range_of(std::string_view head, char sign) {
   std::size_t at = head.find(sign, 2);
   std::int64_t numbers[2] = {0, 1};
@@ -115,7 +115,7 @@ void Scanner::line(std::string_view text) {
       flush();
       text.remove_prefix(4);
       if (text.starts_with("b/")) text.remove_prefix(2);
-      if (text.ends_with('\t')) text.remove_suffix(1);  // git ends names with spaces so
+      if (text.ends_with('\t')) text.remove_suffix(1);  // git appends a tab to names with spaces
       added_.file = shown(text);
     }
     return;
@@ -153,7 +153,7 @@ std::vector<DeliveryFinding> scan_secrets(std::string_view diff, const std::vect
 namespace steps {
 namespace {
 
-// A name is delivered like what stands in the file.
+// A file name is delivered like its content.
 void scan_names(const std::vector<Change>& changes, const std::vector<std::string>& known,
                 std::vector<DeliveryFinding>& findings) {
   const agent::SecretPatterns patterns;
@@ -165,9 +165,9 @@ void scan_names(const std::vector<Change>& changes, const std::vector<std::strin
     const auto places = patterns.find(agent::as_utf8(change.path));
     if (!has_known && places.empty()) continue;
     const std::string name = plain_text(change.path, known);
-    const std::string kind(has_known ? std::string_view("a value that is configured as one") : places.front().kind);
+    const std::string kind(has_known ? std::string_view("a configured secret") : places.front().kind);
     findings.push_back(
-        {"critical", fmt::format("the name {} has what looks like a secret ({})", name, kind), name, "secret"});
+        {"critical", fmt::format("the name {} contains what looks like a secret ({})", name, kind), name, "secret"});
   }
 }
 
@@ -197,7 +197,7 @@ Result<DeliveryStepResult> secrets(const Job& job) {
   };
   DeliveryStepResult done{.facts = Value::object({{"tree", tree}})};
   const std::vector<Change> changes = SB_TRY(git.changes_between(job.spec.parent, tree));
-  // File by file, so that the whole may be of any size.
+  // File by file, so that the total size does not matter.
   std::int64_t scanned = 0;
   const auto whole = git.run(GitCall{.words = diff_words({}), .max_bytes = limits::kDiffBytes});
   if (whole) {

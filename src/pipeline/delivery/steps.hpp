@@ -11,7 +11,7 @@ struct Job {
   DeliveryParts& parts;
 
   Result<Git> git() const { return git_of_work_tree(parts.seams, spec.tree); }
-  // A fact of a step before: `before` holds them under the step's name, or all in one.
+  // A fact of an earlier step: `before` holds them under the step's name, or all in one object.
   std::string fact(DeliveryStep step, std::string_view name) const;
   std::int64_t number(DeliveryStep step, std::string_view name) const;
   std::string mark() const { return "Signalbox-Run: " + spec.run; }
@@ -31,38 +31,38 @@ Result<DeliveryStepResult> confirm(const Job& job);
 Result<DeliveryStepResult> close(const Job& job);
 
 DeliveryStepResult blocked(DeliveryFinding finding, Value facts = {});
-// The work tree as it is now.
+// The current work tree.
 struct TreeSnapshot {
-  std::string tree, snapshot;  // without and with what is internal
+  std::string tree, snapshot;  // without and with internal files
   std::vector<Change> changes;
 };
 Result<TreeSnapshot> snapshot_tree(const Job& job, Git& git);
-// Whether a tree that `scope` fixed is there; if not, no step after it may go on.
+// Whether the tree that `scope` recorded still exists; if not, no later step may continue.
 Result<bool> has_tree(const Job& job, Git& git, const std::string& tree);
 DeliveryStepResult tree_lost();
-// Links that lead out of the repository or into `.git`, by themselves or through others, because of the change.
+// Links that the change makes point out of the repository or into `.git`, directly or through others.
 Result<std::vector<DeliveryFinding>> link_findings(const Job& job, Git& git, const std::string& tree,
                                                    const std::vector<Change>& changes);
-// Its times are of the run, so making it again gives the same hash.
+// Its times come from the run, so that making it again gives the same hash.
 Result<std::string> make_commit(const Job& job, Git& git, const std::vector<std::string>& parents,
                                 const std::string& tree, const std::string& subject);
-// What is delivered: the commit of the round, or what brought it up to date.
+// The delivered commit: that of the round, or the update that followed it.
 Result<std::string> commit_fact(const Job& job);
-// Where the remote's ref is; empty: it has none.
+// The commit of the remote's ref; empty: it has none.
 Result<std::string> remote_hash(Git& git, const std::string& remote, const std::string& ref, const GitSecret& secret);
-// For reading from the wish's remote. kNotFound: there is no such remote.
+// For reading from the remote of the settings. kNotFound: there is no such remote.
 Result<GitSecret> fetch_secret(const Job& job, Git& git);
-// A file in which the work tree is not as `tree` has it.
+// A file in which the work tree differs from `tree`.
 struct ChangedFile {
   std::string path;
   bool is_in_tree = false;
 };
 std::vector<ChangedFile> changed_files(const std::vector<Change>& since_tree);
-// Puts them into the work tree as `tree` has them.
+// Writes them to the work tree as in `tree`.
 Status restore_files(Files& files, Git& git, const std::string& tree, const std::vector<ChangedFile>& wanted);
 // One line without control characters, at most so many bytes.
 std::string one_line(std::string_view text, std::size_t max_bytes);
-// Text that may be kept and shown: UTF-8, without control sequences, secrets taken out.
+// Text that is safe to store and show: UTF-8, without control sequences, secrets redacted.
 std::string plain_text(std::string_view text, const std::vector<std::string>& secrets);
 
 }  // namespace sb::pipeline::steps

@@ -1,4 +1,4 @@
-// For the tests of delivery: a throw-away repository with a bare remote, and what a run would do to it.
+// For the tests of delivery: a temporary repository with a bare remote, and the operations of a run.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -9,7 +9,7 @@
 #include <fstream>
 #include <string>
 
-#include "base/fakes.hpp"
+#include "base/testing/fakes.hpp"
 #include "pipeline/delivery/delivery.hpp"
 #include "pipeline/forge/local_forge.hpp"
 
@@ -22,7 +22,7 @@ inline std::string describe(const Error& error) {
 class GitFixture {
  public:
   explicit GitFixture(std::map<std::string, std::string, std::less<>> more = {}) {
-    std::string pattern = "/var/tmp/sb-delivery-XXXXXX";  // a check gets a /tmp of its own
+    std::string pattern = "/var/tmp/sb-delivery-XXXXXX";  // not /tmp: a check gets its own /tmp
     directory = std::filesystem::canonical(::mkdtemp(pattern.data()));
     more["PATH"] = ::getenv("PATH");
     more["HOME"] = directory + "/home";
@@ -44,7 +44,7 @@ class GitFixture {
   static std::string commit(const std::string& subject) {
     return "git -c user.name=Ada -c user.email=ada@example.org commit -q -m '" + subject + "'";
   }
-  // Its output without the last line break; fails the test when the command does.
+  // The output without the last line break; fails the test when the command fails.
   std::string sh(const std::string& command, int expected = 0) {
     const auto exit = process.run({.argv = {"sh", "-c", command},
                                    .directory = directory,
@@ -117,7 +117,7 @@ inline DeliveryStepResult must(Result<DeliveryStepResult> done) {
   return done ? std::move(*done) : DeliveryStepResult{.passed = false};
 }
 
-// All steps up to and with `last`, each facts kept as the coordinator keeps them.
+// All steps up to and including `last`, with their facts kept as the coordinator keeps them.
 inline Value deliver_through(const DeliverySpec& spec, DeliveryParts& parts, DeliveryStep last, int times = 1) {
   Value facts = Value::object();
   for (const DeliveryStep step : kAllSteps) {

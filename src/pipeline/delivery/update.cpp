@@ -1,7 +1,7 @@
-// Bringing the run's branch and its work tree up to date with a base that moved on.
+// Updates the run's branch and its work tree to a base that has advanced.
 //
-// The merge is made in the object store and its files are put into the work tree one by one, so that a kill anywhere is
-// made good by doing it again. What only the work tree has is not written over.
+// The merge is made in the object store and its files are written to the work tree one by one, so that a kill at any
+// point is repaired by repeating it. Changes that exist only in the work tree are not overwritten.
 #include <fmt/format.h>
 
 #include <set>
@@ -12,8 +12,8 @@
 namespace sb::pipeline::steps {
 namespace {
 
-constexpr std::string_view kUpdating = "signalbox-updating";  // in the work tree's git folder: the commit it goes to
-constexpr std::size_t kToldFiles = 20;
+constexpr std::string_view kUpdating = "signalbox-updating";  // in the work tree's git folder: the target commit
+constexpr std::size_t kListedConflicts = 20;
 
 std::set<std::string, std::less<>> paths_of(const std::vector<Change>& changes) {
   std::set<std::string, std::less<>> paths;
@@ -26,8 +26,8 @@ std::set<std::string, std::less<>> paths_of(const std::vector<Change>& changes) 
 
 std::string listed(const std::vector<std::string>& files) {
   std::string text;
-  for (std::size_t i = 0; i < files.size() && i < kToldFiles; ++i) text += (i > 0 ? ", " : "") + shown(files[i]);
-  if (files.size() > kToldFiles) text += fmt::format(" and {} more", files.size() - kToldFiles);
+  for (std::size_t i = 0; i < files.size() && i < kListedConflicts; ++i) text += (i > 0 ? ", " : "") + shown(files[i]);
+  if (files.size() > kListedConflicts) text += fmt::format(" and {} more", files.size() - kListedConflicts);
   return text;
 }
 
@@ -36,8 +36,7 @@ struct Merged {
   std::vector<std::string> conflicts;
 };
 
-// Programs that the user's configuration names for merging are not run on what an agent wrote: what needs one is a
-// conflict.
+// Merge programs of the user's configuration are not run on what an agent wrote: a file that needs one is a conflict.
 Result<std::vector<std::string>> without_drivers(Git& git) {
   const ProcessResult named = SB_TRY(git.run(
       {.words = {"config", "-z", "--name-only", "--get-regexp", "^merge\\..*\\.driver$"}, .accepted_codes = {0, 1}}));
@@ -69,8 +68,8 @@ Result<Merged> merge_trees(Git& git, const std::string& base, const std::string&
       merged.conflicts.push_back(piece);
     }
   }
-  if (merged.tree.empty()) return fail(ErrorCode::kInternal, "git merge-tree gave no tree");
-  if (exit.code == 1 && merged.conflicts.empty()) merged.conflicts.emplace_back("(git does not say which)");
+  if (merged.tree.empty()) return fail(ErrorCode::kInternal, "git merge-tree returned no tree");
+  if (exit.code == 1 && merged.conflicts.empty()) merged.conflicts.emplace_back("(not named by git)");
   return merged;
 }
 
@@ -80,17 +79,16 @@ Result<std::string> base_there(const Job& job, Git& repository) {
   const GitSecret secret = SB_TRY(fetch_secret(job, repository));
   std::string base = SB_TRY(remote_hash(repository, remote, ref, secret));
   if (base.empty()) {
-    return fail(ErrorCode::kNotFound, fmt::format("the remote has no branch {} any more", shown(job.spec.tree.base)));
+    return fail(ErrorCode::kNotFound, fmt::format("the remote no longer has the branch {}", shown(job.spec.tree.base)));
   }
   if (SB_TRY(repository.has_object(base))) return base;
-  // No ref is written: other runs fetch at the same time.
+  // No ref is written: other runs may fetch at the same time.
   SB_TRY(repository.run(
       GitCall{.words = {"fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--refmap=", remote, ref},
               .secret = secret,
               .is_remote = true}));
   if (SB_TRY(repository.has_object(base))) return base;
-  return std::unexpected(
-      Error{ErrorCode::kUnavailable, fmt::format("{} moves while it is fetched", ref), {}, {}, true});
+  return std::unexpected(Error{ErrorCode::kUnavailable, fmt::format("{} changed during the fetch", ref), {}, {}, true});
 }
 
 class Updating {
@@ -140,7 +138,7 @@ Value Updating::asked_about() const {
   return files.is_array() ? files : Value::array();
 }
 
-// Made by us, and killed before it was written down: then making it again gives it.
+// Made by us, and killed before it was logged: making it again gives the same commit.
 Result<bool> Updating::was_made_before(const std::string& tip) {
   const std::string line = without_trailing_newlines(SB_TRY(git_.run({"rev-list", "--parents", "--max-count=1", tip})));
   const std::size_t first = line.find(' '), second = line.rfind(' ');
@@ -151,7 +149,7 @@ Result<bool> Updating::was_made_before(const std::string& tip) {
   return merged.conflicts.empty() && SB_TRY(merge_commit(merged.tree)) == tip;
 }
 
-// Killed while the work tree was being filled: that is brought to its end, whatever the base has by now.
+// Killed while writing the work tree: that is finished first, whatever the base is by now.
 Result<bool> Updating::was_started() {
   const auto begun = job_.parts.seams.files.read(SB_TRY(mark()), 4096);
   if (!begun || !SB_TRY(git_.find_commit(*begun))) return false;
@@ -169,8 +167,7 @@ Result<DeliveryStepResult> Updating::done(const std::string& hash, bool already_
       .already_existed = already_existed};
 }
 
-// RunQuestion about a conflict, somebody merged in the work tree and said to go on. What the base has besides comes
-// next.
+// Asked about a conflict, a person merged in the work tree and chose to retry. Newer commits of the base come next.
 Result<DeliveryStepResult> Updating::adopt_manual_merge(const std::string& tip) {
   if (!SB_TRY(git_.is_ancestor(commit_, tip))) {
     return refused(fmt::format("the run's branch is at {}, which does not have {}", tip, commit_), "wrong_head");
@@ -180,13 +177,14 @@ Result<DeliveryStepResult> Updating::adopt_manual_merge(const std::string& tip) 
     if (!is_internal(change, job_.spec)) left.push_back(change.path);
   }
   if (!left.empty()) {
-    return refused("the work tree has changes that are not committed: " + listed(left), "work_tree_changed");
+    return refused("the work tree has uncommitted changes: " + listed(left), "work_tree_changed");
   }
   base_ = without_trailing_newlines(SB_TRY(git_.run({"merge-base", base_, tip})));
   return done(tip, false);
 }
 
-// Those that the merge changes. Git is not run inside of a work tree's repositories, so somebody else must bring them.
+// Those that the merge changes. Git is never run inside nested repositories of a work tree, so a person must update
+// them.
 Result<std::vector<std::string>> Updating::submodules_of(const std::string& tree) {
   std::vector<std::string> paths;
   for (const Change& change : SB_TRY(git_.changes_between(commit_, tree))) {
@@ -195,7 +193,7 @@ Result<std::vector<std::string>> Updating::submodules_of(const std::string& tree
   return paths;
 }
 
-// What is in the way there; nothing: it has what the merge changes.
+// What blocks the update there; nothing: it has what the merge changes.
 Result<std::vector<std::string>> Updating::update_work_tree(const std::string& to) {
   const std::string mark_path = SB_TRY(mark());
   Files& files = job_.parts.seams.files;
@@ -206,7 +204,7 @@ Result<std::vector<std::string>> Updating::update_work_tree(const std::string& t
   for (ChangedFile& file : changed_files(SB_TRY(git_.changes_between(to, now)))) {
     if (of_merge.contains(file.path)) wanted.push_back(std::move(file));
   }
-  // Begun before: what is neither the one nor the other is half written.
+  // Begun before: what matches neither version is half written.
   const auto begun = files.read(mark_path, 4096);
   if (!begun || *begun != to) {
     const auto of_tree = paths_of(SB_TRY(git_.changes_between(commit_, now)));
@@ -229,7 +227,7 @@ Result<std::vector<std::string>> Updating::update_work_tree(const std::string& t
   return std::vector<std::string>();
 }
 
-// The branch, and the index that agents and people look at.
+// The branch, and the index that agents and people see.
 Status Updating::follow(const std::string& to) {
   const std::string tip = SB_TRY(git_.commit_of(ref_));
   if (tip != to) {
@@ -257,18 +255,17 @@ Result<DeliveryStepResult> Updating::go() {
   if (known.empty() || was_asked) known = job_.spec.tree.base_commit;
   const std::string name = shown(job_.spec.tree.base);
   if (!SB_TRY(git_.is_ancestor(known, base_))) {
-    return refused(fmt::format("{} was rewritten: it does not have {} any more", name, known), "base_rewritten");
+    return refused(fmt::format("{} was rewritten: it no longer contains {}", name, known), "base_rewritten");
   }
   const Merged merged = SB_TRY(merge_trees(git_, base_, commit_));
   if (!merged.conflicts.empty()) {
-    return refused(
-        fmt::format("{} has moved on and changes the same as this run, in {}. Merge {} in {} and try again, or "
-                    "leave the request open",
-                    name, listed(merged.conflicts), base_, job_.spec.tree.path),
-        "conflict", merged.conflicts);
+    return refused(fmt::format("{} has advanced and conflicts with this run in {}. Merge {} in {} and try again, or "
+                               "leave the request open",
+                               name, listed(merged.conflicts), base_, job_.spec.tree.path),
+                   "conflict", merged.conflicts);
   }
   if (const auto modules = SB_TRY(submodules_of(merged.tree)); !modules.empty()) {
-    return refused(fmt::format("{} has moved on and changes submodules: {}. Merge {} in {} and try again, or leave the "
+    return refused(fmt::format("{} has advanced and changes submodules: {}. Merge {} in {} and try again, or leave the "
                                "request open",
                                name, listed(modules), base_, job_.spec.tree.path),
                    "conflict", modules);
@@ -276,7 +273,7 @@ Result<DeliveryStepResult> Updating::go() {
   const std::string hash = SB_TRY(merge_commit(merged.tree));
   const auto in_the_way = SB_TRY(update_work_tree(hash));
   if (!in_the_way.empty()) {
-    return refused("the work tree has changes in what the merge changes, too: " + listed(in_the_way),
+    return refused("the work tree has uncommitted changes in files that the merge changes: " + listed(in_the_way),
                    "work_tree_changed");
   }
   return done(hash, already_existed);
@@ -305,13 +302,13 @@ Status restore_files(Files& files, Git& git, const std::string& tree, const std:
     const bool is_folder = there.kind == FileKind::kDirectory && !there.is_link;
     const Status removed = is_folder ? files.remove_directory(path) : files.remove(path);
     if (!removed && removed.error().code != ErrorCode::kNotFound) return cannot_remove(file.path, removed.error());
-    // Folders that are empty now; the first that is not ends it.
+    // Remove folders that are empty now, up to the first that is not.
     for (std::string folder = parent_path(path); folder != git.directory(); folder = parent_path(folder)) {
       if (!files.remove_directory(folder)) break;
     }
   }
   if (restored.empty()) return {};
-  // With the index of our own, whose lock a killed command may leave behind without harm.
+  // With our own index, whose lock a killed command may leave behind safely.
   const std::string folder = without_trailing_newlines(SB_TRY(git.run({"rev-parse", "--absolute-git-dir"})));
   SB_TRY(git.run(GitCall{.words = {"restore", "--quiet", "--source=" + tree, "--worktree", "--pathspec-from-file=-",
                                    "--pathspec-file-nul"},

@@ -1,4 +1,4 @@
-// A base that moves on while a run is at work, with real git.
+// A base that advances during a run, with real git.
 #include <gmock/gmock.h>
 
 #include "pipeline/delivery/testing.hpp"
@@ -33,7 +33,7 @@ struct Updated : testing::Test {
     facts.set(to_string(which), done.facts);
     return done;
   }
-  void go_on(int times = 1) {
+  void finish_delivery(int times = 1) {
     for (const DeliveryStep which : kAgain) {
       DeliveryStepResult done;
       for (int i = 0; i < times; ++i) done = must(deliver(which, spec, facts, parts));
@@ -43,7 +43,7 @@ struct Updated : testing::Test {
   }
 };
 
-TEST_F(Updated, ABranchIsBroughtUpToDateAndMergedWithWhatWasReviewedInIt) {
+TEST_F(Updated, UpdatesTheBranchAndMergesItWithTheReviewedCommit) {
   request();
   const std::string reviewed = *facts["commit"].string_at("commit");
   move_base();
@@ -51,19 +51,19 @@ TEST_F(Updated, ABranchIsBroughtUpToDateAndMergedWithWhatWasReviewedInIt) {
   const DeliveryStepResult refused = step(DeliveryStep::kMerge);
   ASSERT_FALSE(refused.passed);
   EXPECT_EQ(refused.findings.at(0).cause, kBaseMoved);
-  go_on(2);  // each step twice is once
+  finish_delivery(2);  // each step is idempotent
   EXPECT_EQ(place.sh("git -C remote.git log -1 --format='%P' main"), theirs + " " + reviewed);
   EXPECT_EQ(place.sh("git -C remote.git show main:src/price.txt"), "120");
   EXPECT_EQ(place.sh("git -C remote.git show main:src/other.txt"), "theirs");
   EXPECT_EQ(place.sh("git -C remote.git rev-list --count --no-merges main"), "3");
   EXPECT_EQ(place.sh("git -C remote.git rev-list --count main"), "4");
-  // The work tree is where the branch is, and is given up with it.
+  // The work tree follows the branch, and is removed with it.
   EXPECT_EQ(place.sh("git -C trees/run1 status --porcelain"), "");
   EXPECT_EQ(place.read("trees/run1/src/other.txt"), "theirs\n");
   EXPECT_TRUE(remove_work_tree(place.seams, place.repo(), tree, *facts["update"].string_at("commit")));
 }
 
-TEST_F(Updated, ChecksRunOnWhatWillBeMerged) {
+TEST_F(Updated, ChecksRunOnTheMergedTree) {
   spec.checks = {{"price", "grep -q 120 src/price.txt && ! grep -q theirs src/other.txt"}};
   spec.checks_trusted = true;
   request();
@@ -75,7 +75,7 @@ TEST_F(Updated, ChecksRunOnWhatWillBeMerged) {
   EXPECT_EQ(checked.findings.at(0).cause, "check_failed");
   EXPECT_EQ(place.in_remote("signalbox/run1"), *facts["commit"].string_at("commit"));  // not pushed yet
 
-  // A round of fixing stands on the merge, so that what others did is none of its changes.
+  // A fix round is based on the merge, so that changes by others are not counted as its own.
   place.put("trees/run1/src/price.txt", "130\n");
   DeliverySpec fix = spec;
   fix.round = 1;
@@ -86,7 +86,7 @@ TEST_F(Updated, ChecksRunOnWhatWillBeMerged) {
   EXPECT_EQ(place.sh("git -C remote.git show main:src/other.txt"), "theirs");
 }
 
-TEST_F(Updated, AConflictNamesTheFilesAndChangesNothing) {
+TEST_F(Updated, AConflictListsTheFilesAndChangesNothing) {
   request();
   const std::string reviewed = *facts["commit"].string_at("commit");
   move_base("src/price.txt", "90\n");
@@ -100,16 +100,16 @@ TEST_F(Updated, AConflictNamesTheFilesAndChangesNothing) {
   EXPECT_EQ(place.sh("git -C trees/run1 rev-parse HEAD"), reviewed);
   EXPECT_EQ(place.sh("git -C trees/run1 status --porcelain"), "");
 
-  // Somebody merges there, and the run goes on with that.
+  // A person merges there, and the run continues with that.
   place.sh("cd trees/run1 && git -c user.name=Ada -c user.email=a@b merge -q origin/main || true");
   EXPECT_FALSE(step(DeliveryStep::kUpdate).passed);  // not committed
   place.put("trees/run1/src/price.txt", "110\n");
   place.sh("cd trees/run1 && git add -A && " + GitFixture::commit("merged by hand"));
-  go_on();
+  finish_delivery();
   EXPECT_EQ(place.sh("git -C remote.git show main:src/price.txt"), "110");
 }
 
-TEST_F(Updated, ABaseThatWasRewrittenIsAPersonsMatter) {
+TEST_F(Updated, ARewrittenBaseNeedsAPerson) {
   request();
   place.sh(
       "cd repo && git -c user.name=Ada -c user.email=a@b commit -q --amend -m other && git push -q -f origin main");
@@ -119,20 +119,20 @@ TEST_F(Updated, ABaseThatWasRewrittenIsAPersonsMatter) {
   EXPECT_EQ(update.findings.at(0).cause, "base_rewritten");
 }
 
-TEST_F(Updated, WhatOnlyTheWorkTreeHasIsNotWrittenOver) {
+TEST_F(Updated, UncommittedChangesAreNotOverwritten) {
   request();
   move_base();
-  place.put("trees/run1/src/other.txt", "somebody looks into it\n");
+  place.put("trees/run1/src/other.txt", "changed by a person\n");
   ASSERT_FALSE(step(DeliveryStep::kMerge).passed);
   const DeliveryStepResult update = step(DeliveryStep::kUpdate);
   ASSERT_FALSE(update.passed);
   EXPECT_THAT(update.findings.at(0).summary, HasSubstr("src/other.txt"));
-  EXPECT_EQ(place.read("trees/run1/src/other.txt"), "somebody looks into it\n");
+  EXPECT_EQ(place.read("trees/run1/src/other.txt"), "changed by a person\n");
   place.sh("git -C trees/run1 checkout -q src/other.txt");
-  go_on();
+  finish_delivery();
 }
 
-TEST_F(Updated, FilesThatBecomeFoldersAndFoldersThatBecomeFilesFollow) {
+TEST_F(Updated, HandlesFilesThatBecomeFoldersAndFoldersThatBecomeFiles) {
   place.put("repo/a/b/c.txt", "c\n");
   place.put("repo/d", "d\n");
   move_base();
@@ -143,14 +143,14 @@ TEST_F(Updated, FilesThatBecomeFoldersAndFoldersThatBecomeFilesFollow) {
   place.sh("cd repo && rm -r a d && mkdir d && echo f > d/e && echo file > a");
   move_base("src/a file", "new\n");
   ASSERT_FALSE(step(DeliveryStep::kMerge).passed);
-  go_on();
+  finish_delivery();
   EXPECT_EQ(place.read("trees/run2/a"), "file\n");
   EXPECT_EQ(place.read("trees/run2/d/e"), "f\n");
   EXPECT_EQ(place.sh("git -C trees/run2 status --porcelain"), "");
 }
 
-// The user's program for merging would run on what an agent wrote, outside of the sandbox.
-TEST_F(Updated, ProgramsForMergingAreNotRun) {
+// The user's merge program would run on what an agent wrote, outside the sandbox.
+TEST_F(Updated, MergeProgramsAreNotRun) {
   place.put("repo/.gitattributes", "*.txt merge=own\n");
   place.sh("git -C repo config merge.own.driver 'touch " + place.directory + "/ran; true'");
   move_base("src/note.md", "x\n");
@@ -164,7 +164,7 @@ TEST_F(Updated, ProgramsForMergingAreNotRun) {
   EXPECT_FALSE(std::filesystem::exists(place.directory + "/ran"));
 }
 
-// Ends the process, as far as anybody can see, at the N-th command: it is carried out, and its answer is lost.
+// Simulates a kill at the N-th command: the command is carried out, and its result is lost.
 class DyingForge final : public Process {
  public:
   DyingForge(Process& inner, int commands) : inner_(inner), left_(commands) {}
@@ -181,16 +181,16 @@ class DyingForge final : public Process {
   int left_;
 };
 
-// And the base moves on once more before it is taken up.
-TEST_F(Updated, KilledAfterAnyCommandItEndsTheSame) {
+// The base advances once more before the run is resumed.
+TEST_F(Updated, AKillAfterAnyCommandDoesNotChangeTheResult) {
   for (int commands = 1;; ++commands) {
     GitFixture other;
     const WorkTree other_tree = other.tree();
-    const DeliverySpec other_wish = other.spec(other_tree);
+    const DeliverySpec other_spec = other.spec(other_tree);
     const auto real_forge = other.local_forge();
     DeliveryParts second = other.parts(*real_forge);
     other.put("trees/run1/src/price.txt", "120\n");
-    Value known = deliver_through(other_wish, second, DeliveryStep::kRequest);
+    Value known = deliver_through(other_spec, second, DeliveryStep::kRequest);
     const auto move = [&](const std::string& file) {
       other.put("repo/" + file, "theirs\n");
       other.sh("cd repo && git add -A && " + GitFixture::commit(file) + " && git push -q origin main");
@@ -200,14 +200,14 @@ TEST_F(Updated, KilledAfterAnyCommandItEndsTheSame) {
     const Seams mortal{other.files, other.clock, other.random, process, other.environment, other.streams};
     const auto mortal_forge = make_local_forge(mortal, other.repo(), "origin");
     DeliveryParts first{.seams = mortal, .forge = *mortal_forge, .run_check = {}};
-    const auto made = deliver(DeliveryStep::kUpdate, other_wish, known, first);
+    const auto made = deliver(DeliveryStep::kUpdate, other_spec, known, first);
     const bool was_killed = process.has_died();
     ASSERT_TRUE(was_killed || (made && made->passed)) << commands;
     if (was_killed) move("src/later.txt");
     int updates = 0;
     for (bool is_merged = false; !is_merged && updates < 5; ++updates) {
       for (const DeliveryStep which : kAgain) {
-        const DeliveryStepResult done = must(deliver(which, other_wish, known, second));
+        const DeliveryStepResult done = must(deliver(which, other_spec, known, second));
         known.set(to_string(which), done.facts);
         if (which == DeliveryStep::kMerge && !done.passed && done.findings.at(0).cause == kBaseMoved) break;
         ASSERT_TRUE(done.passed) << commands << " " << to_string(which) << ": " << done.findings.at(0).summary;

@@ -131,8 +131,7 @@ class RecordingForge final : public CassetteForge {
  public:
   RecordingForge(std::unique_ptr<Forge> forge, CassetteOf cassette_of, Clock& clock, std::vector<std::string> secrets)
       : CassetteForge(std::move(cassette_of)), forge_(std::move(forge)), clock_(clock), redactor_(std::move(secrets)) {}
-  std::string name() const override { return forge_->name(); }
-  bool is_hosted() const override { return forge_->is_hosted(); }
+  const ForgeKind& kind() const override { return forge_->kind(); }
   std::string push_secret() const override { return forge_->push_secret(); }
   std::string push_host() const override { return forge_->push_host(); }
   std::int64_t retry_after_ms() const override { return forge_->retry_after_ms(); }
@@ -208,10 +207,8 @@ class RecordingForge final : public CassetteForge {
 
 class ReplayingForge final : public CassetteForge {
  public:
-  ReplayingForge(std::string name, bool is_hosted, CassetteOf cassette_of)
-      : CassetteForge(std::move(cassette_of)), name_(std::move(name)), is_hosted_(is_hosted) {}
-  std::string name() const override { return name_; }
-  bool is_hosted() const override { return is_hosted_; }
+  ReplayingForge(const ForgeKind& kind, CassetteOf cassette_of) : CassetteForge(std::move(cassette_of)), kind_(kind) {}
+  const ForgeKind& kind() const override { return kind_; }
 
   Result<std::optional<ChangeRequest>> find(const ChangeRequestRef& name) override {
     const Value answer = SB_TRY(take(find_asked(name, commit_)));
@@ -265,8 +262,7 @@ class ReplayingForge final : public CassetteForge {
     return fail(ErrorCode::kConflict, divergence);
   }
 
-  std::string name_;
-  bool is_hosted_;
+  const ForgeKind& kind_;
   agent::Redactor redactor_;
 };
 
@@ -277,8 +273,8 @@ std::unique_ptr<Forge> make_recording_forge(std::unique_ptr<Forge> forge, Casset
   return std::make_unique<RecordingForge>(std::move(forge), std::move(cassette_of), clock, std::move(secrets));
 }
 
-std::unique_ptr<Forge> make_replaying_forge(std::string name, bool is_hosted, CassetteOf cassette_of) {
-  return std::make_unique<ReplayingForge>(std::move(name), is_hosted, std::move(cassette_of));
+std::unique_ptr<Forge> make_replaying_forge(const ForgeKind& kind, CassetteOf cassette_of) {
+  return std::make_unique<ReplayingForge>(kind, std::move(cassette_of));
 }
 
 }  // namespace sb::pipeline

@@ -21,6 +21,6 @@ using CassetteOf = std::function<Result<std::shared_ptr<agent::Cassette>>(const 
 std::unique_ptr<Forge> make_recording_forge(std::unique_ptr<Forge> forge, CassetteOf cassette_of, Clock& clock,
                                             std::vector<std::string> secrets = {});
 // kConflict, with the difference, at the first call that was not recorded; Cassette::diverged_at() says so, too.
-std::unique_ptr<Forge> make_replaying_forge(std::string name, bool is_hosted, CassetteOf cassette_of);
+std::unique_ptr<Forge> make_replaying_forge(const ForgeKind& kind, CassetteOf cassette_of);
 
 }  // namespace sb::pipeline

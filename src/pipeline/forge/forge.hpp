@@ -15,6 +15,7 @@
 
 #include "base/document/value.hpp"
 #include "base/result.hpp"
+#include "pipeline/forge/forges.hpp"
 #include "pipeline/plan/ticket.hpp"
 
 namespace sb::pipeline {
@@ -49,8 +50,7 @@ struct RequestChecks {
 class Forge {
  public:
   virtual ~Forge() = default;
-  virtual std::string name() const = 0;  // local, github
-  virtual bool is_hosted() const = 0;    // merging is asked for by default
+  virtual const ForgeKind& kind() const = 0;
   // For `git push`; empty where none is needed. Only ever sent to push_host().
   virtual std::string push_secret() const { return {}; }
   virtual std::string push_host() const { return {}; }

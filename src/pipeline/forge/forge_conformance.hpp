@@ -1,9 +1,9 @@
 // What every forge promises, as tests. A forge's own test file gives a subject:
 //
-//   struct Subject {            // a throw-away repository with a remote that the forge is of
+//   struct Subject {            // a temporary repository with the remote of the forge
 //     GitFixture place;
-//     Forge& forge();           // made anew, as after a restart, at each call
-//     std::string add_ticket(); // one that is open; its name
+//     Forge& forge();           // created at each call, as after a restart
+//     std::string add_ticket(); // adds an open ticket; returns its name
 //     bool ticket_is_closed();
 //     int comments();           // on requests and tickets
 //   };
@@ -54,7 +54,7 @@ TYPED_TEST_P(ForgeConformance, FindsNothingBeforeItIsOpened) {
   EXPECT_FALSE(*found);
 }
 
-TYPED_TEST_P(ForgeConformance, OpensOnceHoweverOften) {
+TYPED_TEST_P(ForgeConformance, OpeningIsIdempotent) {
   const std::string commit = this->push("run1");
   const auto first = this->subject.forge().open_or_update(this->spec("run1", commit));
   ASSERT_TRUE(first) << describe(first.error());
@@ -81,7 +81,7 @@ TYPED_TEST_P(ForgeConformance, FollowsThePush) {
   EXPECT_EQ(this->must_find("run1").commit, second);
 }
 
-TYPED_TEST_P(ForgeConformance, KeepsRunsApart) {
+TYPED_TEST_P(ForgeConformance, SeparatesRuns) {
   const auto one = this->subject.forge().open_or_update(this->spec("run1", this->push("run1")));
   const auto two = this->subject.forge().open_or_update(this->spec("run2", this->push("run2", "7\n")));
   ASSERT_TRUE(one && two);
@@ -90,7 +90,7 @@ TYPED_TEST_P(ForgeConformance, KeepsRunsApart) {
   EXPECT_EQ(this->must_find("run2").id, two->id);
 }
 
-TYPED_TEST_P(ForgeConformance, MergesAndShowsIt) {
+TYPED_TEST_P(ForgeConformance, MergesAndReportsTheMerge) {
   const std::string commit = this->push("run1");
   const auto request = this->subject.forge().open_or_update(this->spec("run1", commit));
   ASSERT_TRUE(request);
@@ -104,7 +104,7 @@ TYPED_TEST_P(ForgeConformance, MergesAndShowsIt) {
   EXPECT_EQ(this->place().sh("git -C remote.git show main:src/price.txt"), "120");
 }
 
-TYPED_TEST_P(ForgeConformance, MergesOnlyWhatWasSeen) {
+TYPED_TEST_P(ForgeConformance, MergesOnlyTheGivenCommit) {
   const std::string commit = this->push("run1");
   const auto request = this->subject.forge().open_or_update(this->spec("run1", commit));
   ASSERT_TRUE(request);
@@ -116,7 +116,7 @@ TYPED_TEST_P(ForgeConformance, MergesOnlyWhatWasSeen) {
   EXPECT_EQ(this->place().in_remote("main"), before);
 }
 
-TYPED_TEST_P(ForgeConformance, RefusesWhatDoesNotFitTheBase) {
+TYPED_TEST_P(ForgeConformance, RefusesToMergeAConflict) {
   const std::string commit = this->push("run1");
   const auto request = this->subject.forge().open_or_update(this->spec("run1", commit));
   ASSERT_TRUE(request);
@@ -130,7 +130,7 @@ TYPED_TEST_P(ForgeConformance, RefusesWhatDoesNotFitTheBase) {
   EXPECT_EQ(this->must_find("run1").state, ChangeRequest::State::kOpen);
 }
 
-TYPED_TEST_P(ForgeConformance, CommentsOnceAMark) {
+TYPED_TEST_P(ForgeConformance, CommentsOncePerMark) {
   const auto request = this->subject.forge().open_or_update(this->spec("run1", this->push("run1")));
   ASSERT_TRUE(request);
   for (int i = 0; i < 2; ++i) {
@@ -162,7 +162,7 @@ TYPED_TEST_P(ForgeConformance, ClosesNothingWhereThereIsNoTicket) {
 }
 
 // The whole delivery, each step twice.
-TYPED_TEST_P(ForgeConformance, TakesADeliveryToItsEnd) {
+TYPED_TEST_P(ForgeConformance, CompletesADelivery) {
   const WorkTree tree = this->place().tree("run9");
   this->place().put("trees/run9/src/price.txt", "120\n");
   DeliveryParts parts = this->place().parts(this->subject.forge());
@@ -171,9 +171,9 @@ TYPED_TEST_P(ForgeConformance, TakesADeliveryToItsEnd) {
   EXPECT_EQ(this->place().sh("git -C remote.git show main:src/price.txt"), "120");
 }
 
-REGISTER_TYPED_TEST_SUITE_P(ForgeConformance, FindsNothingBeforeItIsOpened, OpensOnceHoweverOften, FollowsThePush,
-                            KeepsRunsApart, MergesAndShowsIt, MergesOnlyWhatWasSeen, RefusesWhatDoesNotFitTheBase,
-                            CommentsOnceAMark, ReadsAndClosesTickets, ClosesNothingWhereThereIsNoTicket,
-                            TakesADeliveryToItsEnd);
+REGISTER_TYPED_TEST_SUITE_P(ForgeConformance, FindsNothingBeforeItIsOpened, OpeningIsIdempotent, FollowsThePush,
+                            SeparatesRuns, MergesAndReportsTheMerge, MergesOnlyTheGivenCommit, RefusesToMergeAConflict,
+                            CommentsOncePerMark, ReadsAndClosesTickets, ClosesNothingWhereThereIsNoTicket,
+                            CompletesADelivery);
 
 }  // namespace sb::pipeline

@@ -8,6 +8,7 @@
 #include "pipeline/forge/github_api.hpp"
 #include "pipeline/git/git.hpp"
 #include "pipeline/limits.hpp"
+#include "pipeline/settings/run_settings.hpp"
 
 namespace sb::pipeline {
 namespace {
@@ -20,8 +21,7 @@ class GithubForge final : public Forge {
  public:
   GithubForge(const Seams& seams, net::HttpClient& http, GithubSettings settings)
       : clock_(seams.clock), api_(seams, http, settings.url, settings.token), settings_(std::move(settings)) {}
-  std::string name() const override { return "github"; }
-  bool is_hosted() const override { return true; }
+  const ForgeKind& kind() const override { return *forge_kind_named("github"); }
   std::string push_secret() const override { return api_.token().value_or(""); }
   std::string push_host() const override {
     const std::string host = host_of_url(api_.url());
@@ -357,6 +357,21 @@ std::optional<IssueName> issue_named(std::string_view name, const std::string& r
 std::unique_ptr<Forge> make_github_forge(const Seams& seams, net::HttpClient& http, GithubSettings settings) {
   while (settings.url.ends_with('/')) settings.url.pop_back();
   return std::make_unique<GithubForge>(seams, http, std::move(settings));
+}
+
+Result<std::unique_ptr<Forge>> make_github_forge(const ForgeParts& parts) {
+  const ForgeSettings& settings = parts.settings;
+  GithubSettings github{.repository = settings.repository, .token = settings.token, .merge_method = settings.method};
+  if (!settings.url.empty()) github.url = settings.url;
+  if (github.repository.empty() || repository_named("x:" + github.repository) != github.repository) {
+    return fail(ErrorCode::kInvalid, "which repository on GitHub this is cannot be told",
+                "Set forge: {kind: github, repository: owner/name} in signalbox.yaml");
+  }
+  return make_github_forge(parts.seams, parts.http, std::move(github));
+}
+
+bool is_github_issue(std::string_view name) {
+  return issue_named(name, "owner/name").has_value();
 }
 
 }  // namespace sb::pipeline

@@ -25,6 +25,8 @@ struct GithubSettings {
   std::string merge_method = "merge";          // merge, squash, rebase
 };
 std::unique_ptr<Forge> make_github_forge(const Seams& seams, net::HttpClient& http, GithubSettings settings);
+// kInvalid: the settings name no repository.
+Result<std::unique_ptr<Forge>> make_github_forge(const ForgeParts& parts);
 
 // `owner/name` of a remote's URL: https://HOST/owner/name.git, git@HOST:owner/name; empty: it is none.
 std::string repository_named(std::string_view remote_url);
@@ -35,5 +37,6 @@ struct IssueName {
   std::string id() const { return "github:" + repository + "#" + number; }
 };
 std::optional<IssueName> issue_named(std::string_view name, const std::string& repository);
+bool is_github_issue(std::string_view name);
 
 }  // namespace sb::pipeline

@@ -9,6 +9,7 @@
 #include "base/text.hpp"
 #include "pipeline/git/git.hpp"
 #include "pipeline/limits.hpp"
+#include "pipeline/settings/run_settings.hpp"
 
 namespace sb::pipeline {
 namespace {
@@ -17,8 +18,7 @@ class LocalForge final : public Forge {
  public:
   LocalForge(const Seams& seams, std::string repository, std::string remote)
       : seams_(seams), git_(seams, std::move(repository)), remote_(std::move(remote)) {}
-  std::string name() const override { return "local"; }
-  bool is_hosted() const override { return false; }
+  const ForgeKind& kind() const override { return *forge_kind_named("local"); }
 
   Result<std::optional<ChangeRequest>> find(const ChangeRequestRef& name) override;
   Result<ChangeRequest> open_or_update(const ChangeRequestSpec& spec) override;
@@ -217,7 +217,7 @@ Status LocalForge::comment(const ChangeRequest& request, const std::string& mark
 }
 
 Result<Ticket> LocalForge::ticket(const std::string& url_or_id) {
-  if (url_or_id.find("://") != std::string::npos || url_or_id.starts_with("github:")) {
+  if (url_or_id.find("://") != std::string::npos || !ticket_reference(url_or_id, kind()).empty()) {
     return fail(
         ErrorCode::kUnsupported,
         fmt::format("the forge here is local, and fetches no ticket from {}", shown(url_or_id)),
@@ -239,6 +239,10 @@ Status LocalForge::close_ticket(const Ticket& ticket, const std::string& comment
 
 std::unique_ptr<Forge> make_local_forge(const Seams& seams, std::string repository, std::string remote) {
   return std::make_unique<LocalForge>(seams, std::move(repository), std::move(remote));
+}
+
+Result<std::unique_ptr<Forge>> make_local_forge(const ForgeParts& parts) {
+  return make_local_forge(parts.seams, parts.repository, parts.settings.remote);
 }
 
 }  // namespace sb::pipeline

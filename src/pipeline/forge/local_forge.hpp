@@ -18,5 +18,6 @@ namespace sb::pipeline {
 
 // `repository`: the work copy; `remote`: a name of its remotes, or a path or URL.
 std::unique_ptr<Forge> make_local_forge(const Seams& seams, std::string repository, std::string remote);
+Result<std::unique_ptr<Forge>> make_local_forge(const ForgeParts& parts);
 
 }  // namespace sb::pipeline

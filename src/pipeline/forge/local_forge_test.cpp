@@ -28,7 +28,7 @@ struct LocalSubject {
 };
 INSTANTIATE_TYPED_TEST_SUITE_P(Local, ForgeConformance, LocalSubject);
 
-TEST(LocalForge, ANoteThatIsNotOursIsNotBelieved) {
+TEST(LocalForge, ANoteOfAnotherProgramIsNotTrusted) {
   GitFixture place;
   place.sh("cd remote.git && git update-ref refs/signalbox/requests/run1 $(echo '[1' | git hash-object -w --stdin)");
   const auto found = place.local_forge()->find({.branch = "signalbox/run1", .run = "run1"});
@@ -36,7 +36,7 @@ TEST(LocalForge, ANoteThatIsNotOursIsNotBelieved) {
   EXPECT_EQ(found.error().code, ErrorCode::kInvalid);
 }
 
-TEST(LocalForge, ABranchThatWasRemovedIsClosedOrMerged) {
+TEST(LocalForge, ARemovedBranchIsClosedOrMerged) {
   GitFixture place;
   const auto forge = place.local_forge();
   place.sh("cd repo && git checkout -q -b signalbox/run1 && echo 120 > src/price.txt && git add -A && " +
@@ -50,7 +50,7 @@ TEST(LocalForge, ABranchThatWasRemovedIsClosedOrMerged) {
   EXPECT_EQ((*forge->find({.branch = "signalbox/run1", .run = "run1"}))->state, ChangeRequest::State::kMerged);
 }
 
-TEST(LocalForge, NoRemoteIsSaidWithTheWayOut) {
+TEST(LocalForge, AMissingRemoteIsReportedWithARemedy) {
   GitFixture place;
   place.sh("git -C repo remote remove origin");
   const auto found = place.local_forge()->find({.branch = "signalbox/run1", .run = "run1"});

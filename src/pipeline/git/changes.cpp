@@ -1,4 +1,4 @@
-// What changed in a work tree, seen through an index of our own.
+// The changes in a work tree, computed with our own index.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 namespace sb::pipeline {
 namespace {
 
-// The next piece of NUL-ended output.
+// The next piece of NUL-terminated output.
 std::string_view take_piece(std::string_view& text) {
   const std::size_t end = std::min(text.find('\0'), text.size());
   const std::string_view piece = text.substr(0, end);
@@ -25,7 +25,7 @@ Result<std::vector<Change>> parse_raw(std::string_view text) {
     const std::string_view head = take_piece(text);
     const std::size_t letter = head.rfind(' ');
     if (!head.starts_with(':') || head.size() < 16 || letter == head.npos || letter + 1 >= head.size()) {
-      return fail(ErrorCode::kInternal, fmt::format("git diff-tree said {}", shown(head)));
+      return fail(ErrorCode::kInternal, fmt::format("unexpected output of git diff-tree: {}", shown(head)));
     }
     const std::string_view mode = head.substr(8, 6);
     Change change{.status = head[letter + 1], .path = std::string(take_piece(text))};
@@ -61,7 +61,7 @@ Result<std::map<std::string, std::string>> Git::texts_at(const std::string& comm
     const std::string_view entry = take_piece(rest);  // MODE blob HASH\tPATH
     const std::size_t tab = entry.find('\t');
     if (!entry.starts_with("100") || tab == entry.npos) continue;
-    // Beside a path in it, a folder that was asked for is listed whole.
+    // When asked for a folder beside a path in it, git lists the whole folder.
     if (std::ranges::find(paths, entry.substr(tab + 1)) == paths.end()) continue;
     const std::string hash(entry.substr(entry.rfind(' ', tab) + 1, tab - entry.rfind(' ', tab) - 1));
     const std::string size = SB_TRY(run({"cat-file", "-s", hash}));
@@ -99,22 +99,22 @@ Result<Git> git_of_work_tree(const Seams& seams, const WorkTree& tree) {
   const std::string entry = join_path(real, ".git");
   const FileStatus status = seams.files.status(entry);
   const auto refused = [&](std::string_view why) {
-    return fail(ErrorCode::kConflict, fmt::format("{} {}; somebody changed it", shown(entry), why),
-                "Look at it; to put it back: git worktree repair");
+    return fail(ErrorCode::kConflict, fmt::format("{} {}; it was changed", shown(entry), why),
+                "Inspect it; to restore it: git worktree repair");
   };
-  if (tree.git_dir.empty()) return refused("is not known to the run's record");
+  if (tree.git_dir.empty()) return refused("is unknown to the run's log");
   if (status.is_link) return refused("is a symbolic link");
-  std::string leads_to = entry;  // a repository's own folder, worked in place
+  std::string leads_to = entry;  // the repository's own folder, when working in place
   if (status.kind == FileKind::kFile) {
     const std::string text = without_trailing_newlines(SB_TRY(seams.files.read(entry, 64 << 10)));
-    if (!text.starts_with("gitdir: ")) return refused("is not what git writes");
+    if (!text.starts_with("gitdir: ")) return refused("was not written by git");
     leads_to = text.substr(8);
     if (!leads_to.starts_with('/')) leads_to = join_path(real, leads_to);
   } else if (status.kind != FileKind::kDirectory) {
-    return refused("is not there");
+    return refused("is missing");
   }
   const auto directory = seams.files.canonical(leads_to);
-  if (!directory || *directory != tree.git_dir) return refused("does not lead to the repository that is worked in");
+  if (!directory || *directory != tree.git_dir) return refused("does not point to the run's repository");
   return Git(seams, real, tree.git_dir);
 }
 
@@ -122,7 +122,8 @@ Result<Git> repository_of(const Seams& seams, Git& work_tree) {
   const std::string list = SB_TRY(work_tree.run({"worktree", "list", "--porcelain", "-z"}));
   std::string_view rest = list;
   const std::string_view first = take_piece(rest);
-  if (!first.starts_with("worktree ")) return fail(ErrorCode::kInternal, "git worktree list said " + shown(first));
+  if (!first.starts_with("worktree "))
+    return fail(ErrorCode::kInternal, "unexpected output of git worktree list: " + shown(first));
   return Git(seams, std::string(first.substr(9)));
 }
 

@@ -10,12 +10,12 @@
 namespace sb::pipeline {
 namespace {
 
-constexpr std::size_t kToldBytes = 600;  // of git's own words in an error
-constexpr std::size_t kSecretBytes = 6;  // shorter ones would take out half of every text
-constexpr std::size_t kTokenBytes = 16;  // a user's name is shorter
+constexpr std::size_t kErrorBytes = 600;  // of git's output in an error
+constexpr std::size_t kSecretBytes = 6;   // shorter ones would redact half of every text
+constexpr std::size_t kTokenBytes = 16;   // a user's name is shorter
 constexpr std::string_view kSecretName = "SIGNALBOX_GIT_SECRET";
 
-// Nothing of the repository is run: no hooks, no monitors, no `ext::` transports; nothing is asked.
+// Nothing of the repository is executed: no hooks, no monitors, no `ext::` transports; no prompts.
 constexpr std::array<const char*, 11> kSettings = {"core.hooksPath=/dev/null",
                                                    "core.fsmonitor=false",
                                                    "core.askPass=",
@@ -28,7 +28,7 @@ constexpr std::array<const char*, 11> kSettings = {"core.hooksPath=/dev/null",
                                                    "push.recurseSubmodules=no",
                                                    "color.ui=false"};
 
-// What a transport may need of the user's: keys by their agent, proxies, certificates.
+// What a transport may need from the user: key agents, proxies, certificates.
 constexpr std::array<const char*, 14> kForRemotes = {
     "SSH_AUTH_SOCK", "https_proxy",   "HTTPS_PROXY",  "http_proxy",     "all_proxy",      "ALL_PROXY",       "no_proxy",
     "NO_PROXY",      "SSL_CERT_FILE", "SSL_CERT_DIR", "GIT_SSL_CAINFO", "GIT_SSL_CAPATH", "GIT_SSH_COMMAND", "USER"};
@@ -53,7 +53,7 @@ std::map<std::string, std::string> environment_for(const Seams& seams, const Git
     for (const char* name : kForRemotes) {
       if (const auto value = seams.environment.get(name)) clean[name] = *value;
     }
-    // ssh would ask on the terminal otherwise.
+    // ssh would prompt on the terminal otherwise.
     if (!has_ssh_command && !clean.contains("GIT_SSH_COMMAND")) clean["GIT_SSH_COMMAND"] = "ssh -o BatchMode=yes";
   }
   if (!call.secret.empty()) clean[std::string(kSecretName)] = call.secret.value;
@@ -63,14 +63,14 @@ std::map<std::string, std::string> environment_for(const Seams& seams, const Git
 
 void add_secret(std::vector<std::string>& words, const std::string& origin) {
   const std::string name = fmt::format("credential.{}.helper=", origin);
-  // The first empties the list of helpers, so that none of the user's is asked or told.
+  // The first entry empties the list of helpers, so that none of the user's is used.
   words.insert(words.end(), {"-c", name, "-c",
                              fmt::format("{}!f() {{ test \"$1\" = get && echo username=x-access-token "
                                          "&& echo \"password=${}\"; }}; f",
                                          name, kSecretName)});
 }
 
-// `https://name:word@host` without what stands before the host.
+// `https://name:word@host` without the part before the host.
 std::string without_credentials(std::string text) {
   for (std::size_t at = text.find("://"); at != std::string::npos; at = text.find("://", at + 3)) {
     const std::size_t end = std::min(text.find_first_of("/ \t\n'\"", at + 3), text.size());
@@ -94,12 +94,12 @@ bool is_noise(std::string_view line) {
          line.starts_with("HEAD is now") || line.starts_with("warning:");
 }
 
-// What git said, on one line.
+// Git's output on one line.
 std::string git_message(const ProcessResult& exit, const std::string& secret) {
   std::string text = without_credentials(without_secret(exit.errors + exit.output, secret));
   std::ranges::replace(text, '\t', ' ');
   std::string line;
-  for (std::size_t at = 0; at < text.size() && line.size() < kToldBytes;) {
+  for (std::size_t at = 0; at < text.size() && line.size() < kErrorBytes;) {
     const std::size_t end = std::min(text.find_first_of("\n\r", at), text.size());
     std::string_view part = std::string_view(text).substr(at, end - at);
     at = end + 1;
@@ -109,7 +109,7 @@ std::string git_message(const ProcessResult& exit, const std::string& secret) {
     }
     if (!is_noise(part)) line += (line.empty() ? "" : "; ") + shown(part);
   }
-  return std::string(utf8_prefix(line, kToldBytes));
+  return std::string(utf8_prefix(line, kErrorBytes));
 }
 
 bool has_any(std::string_view text, std::initializer_list<std::string_view> words) {
@@ -121,32 +121,32 @@ Error error_of(const ProcessResult& exit, const GitCall& call) {
   const std::string_view all = exit.errors;
   const auto error = [&](ErrorCode code, std::string remedy, bool retry = false) {
     std::string said = git_message(exit, call.secret.value);
-    if (said.empty()) said = fmt::format("it ended with {}", exit.code);
+    if (said.empty()) said = fmt::format("exit code {}", exit.code);
     return Error{code, fmt::format("git {}: {}", what, said), std::move(remedy), {}, retry};
   };
   if (has_any(all, {"No space left on device", "Disk quota exceeded", "File too large", "Read-only file system",
                     "unable to write", "unable to create"}) ||
       exit.code == 128 + 25) {  // SIGXFSZ
-    return error(ErrorCode::kIo, "Make room on the disk, or see that it may be written to, and go on");
+    return error(ErrorCode::kIo, "Free disk space or make the disk writable, then resume");
   }
   if (has_any(all, {"Authentication failed", "could not read Username", "could not read Password",
                     "Permission denied (publickey", "error: 403", "error: 401", "HTTP 403"})) {
-    return error(ErrorCode::kForbidden, "Check the forge's token, or that you can push there yourself");
+    return error(ErrorCode::kForbidden, "Check the forge's token, and whether you can push there yourself");
   }
   if (has_any(exit.errors + exit.output, {"[rejected]", "[remote rejected]", "rejected by remote"})) {
     return error(ErrorCode::kConflict, "");
   }
   if (has_any(all, {"dubious ownership"})) return error(ErrorCode::kForbidden, "");
   if (has_any(all, {"not a git repository"}) && !call.is_remote) {
-    return error(ErrorCode::kNotFound, "Name a folder of a git repository, or make one: git init");
+    return error(ErrorCode::kNotFound, "Choose a folder in a git repository, or create one: git init");
   }
   if (call.is_remote && has_any(all, {"couldn't find remote ref"})) return error(ErrorCode::kNotFound, "");
-  // Whoever answered knows of no such repository: waiting does not help.
+  // The server answered that there is no such repository: waiting does not help.
   if (call.is_remote &&
       has_any(all, {"does not appear to be a git repository", "epository not found", "' not found"})) {
-    return error(ErrorCode::kInvalid, "See the remote's address: git remote -v");
+    return error(ErrorCode::kInvalid, "Check the remote's address: git remote -v");
   }
-  if (call.is_remote) return error(ErrorCode::kUnavailable, "See whether the remote can be reached", true);
+  if (call.is_remote) return error(ErrorCode::kUnavailable, "Check the connection to the remote", true);
   if (has_any(all, {"already exists", "is already checked out", "already used by worktree", "cannot lock ref"})) {
     return error(ErrorCode::kConflict, "");
   }
@@ -214,7 +214,7 @@ std::vector<std::string> secrets_in_configuration(const Seams& seams, const std:
     rest.remove_prefix(std::min(entry.size() + 1, rest.size()));
     const std::string_view name = entry.substr(0, entry.find('\n'));
     const std::string_view value = entry.substr(std::min(name.size() + 1, entry.size()));
-    // Addresses stand in names too: url.https://TOKEN@host/.insteadof
+    // Names can contain addresses too: url.https://TOKEN@host/.insteadof
     for (const std::string_view text : {name, value}) {
       for (std::size_t at = text.find("://"); at != text.npos; at = text.find("://", at + 3)) {
         std::string_view place = text.substr(at + 3);
@@ -249,9 +249,9 @@ Result<ProcessResult> Git::run(const GitCall& call) {
     has_ssh_command_ = SB_TRY(run(look)).code == 0;
   }
   argv.insert(argv.end(), call.words.begin(), call.words.end());
-  // ScopeFilter we are killed, a work tree or an index of ours must not go on being filled while the run is taken up
-  // again: two would take each other's locks. All else may end by itself: it is looked for before it is done again, and
-  // a push that is cut leaves locks in the remote.
+  // If we are killed, git must not continue to fill our work tree or index while the run is resumed: both would take
+  // each other's locks. Other commands may finish: their effect is checked before they are repeated, and a push that is
+  // cut off leaves locks in the remote.
   constexpr std::array<std::string_view, 6> kFilling = {"worktree",  "submodule",    "add",
                                                         "read-tree", "update-index", "restore"};
   const bool is_filling = std::ranges::find(kFilling, call.words.front()) != kFilling.end();
@@ -263,19 +263,21 @@ Result<ProcessResult> Git::run(const GitCall& call) {
                                   .kill_descendants = is_filling});
   if (!exit) return std::unexpected(std::move(exit).error());
   if (exit->code == 127 && exit->errors.starts_with("git: ")) {
-    return fail(ErrorCode::kUnavailable, "git cannot be run", "Install git");
+    return fail(ErrorCode::kUnavailable, "cannot run git", "Install git");
   }
   if (exit->timed_out) {
-    return std::unexpected(Error{ErrorCode::kUnavailable,
-                                 fmt::format("git {} did not end within {} s", call.words.front(), call.time_ms / 1000),
-                                 "See whether the remote can be reached",
-                                 {},
-                                 true});
+    return std::unexpected(
+        Error{ErrorCode::kUnavailable,
+              fmt::format("git {} did not finish within {} s", call.words.front(), call.time_ms / 1000),
+              "Check the connection to the remote",
+              {},
+              true});
   }
   if (std::ranges::find(call.accepted_codes, exit->code) == call.accepted_codes.end())
     return std::unexpected(error_of(*exit, call));
   if (exit->output_truncated) {
-    return fail(ErrorCode::kLimit, fmt::format("git {} gave more than {} bytes", call.words.front(), call.max_bytes));
+    return fail(ErrorCode::kLimit,
+                fmt::format("git {} returned more than {} bytes", call.words.front(), call.max_bytes));
   }
   return exit;
 }
@@ -296,7 +298,7 @@ Result<std::optional<std::string>> Git::find_commit(const std::string& name) {
 
 Result<std::string> Git::commit_of(const std::string& name) {
   auto found = SB_TRY(find_commit(name));
-  if (!found) return fail(ErrorCode::kNotFound, fmt::format("{} names no commit here", shown(name)));
+  if (!found) return fail(ErrorCode::kNotFound, fmt::format("{} is not a commit here", shown(name)));
   return std::move(*found);
 }
 

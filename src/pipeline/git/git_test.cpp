@@ -1,4 +1,4 @@
-// Git as it is run for a run: what it is given, what it may not do, and how its failures are told.
+// Git as runs use it: its environment, what it may not do, and how its failures are reported.
 #include "pipeline/git/git.hpp"
 
 #include <fmt/format.h>
@@ -17,7 +17,7 @@ using testing::Not;
 
 constexpr const char* kSecret = "s3cret-value-that-nobody-may-see";
 
-// Keeps what was run and runs it.
+// Records commands and runs them.
 class Kept final : public Process {
  public:
   explicit Kept(Process& inner) : inner_(inner) {}
@@ -31,7 +31,7 @@ class Kept final : public Process {
   Process& inner_;
 };
 
-TEST(GitRun, GetsAnEnvironmentOfItsOwn) {
+TEST(GitRun, GetsItsOwnEnvironment) {
   GitFixture place({{"GIT_DIR", "/nowhere"},
                     {"ANTHROPIC_API_KEY", kSecret},
                     {"GIT_CONFIG_COUNT", "1"},
@@ -54,7 +54,7 @@ TEST(GitRun, ASecretIsOnlyInTheEnvironmentOfItsCommand) {
   GitFixture place;
   Kept process(place.process);
   Git git({place.files, place.clock, place.random, process, place.environment, place.streams}, place.repo());
-  // The helper gives it to git and to nobody else.
+  // The helper gives it to git and to no other program.
   const auto fill = [&](const char* host) {
     return git.run(GitCall{.words = {"credential", "fill"},
                            .input = fmt::format("protocol=https\nhost={}\n\n", host),
@@ -63,7 +63,7 @@ TEST(GitRun, ASecretIsOnlyInTheEnvironmentOfItsCommand) {
                            .accepted_codes = {0, 128}});
   };
   EXPECT_THAT(fill("example.org:8443")->output, AllOf(HasSubstr("username=x-access-token"), HasSubstr(kSecret)));
-  // Not to whoever else a remote leads to.
+  // Not to another host that a remote redirects to.
   for (const char* host : {"example.org", "evil.example", "example.org.evil.example", "example.org:9"}) {
     EXPECT_THAT(fill(host)->output, Not(HasSubstr(kSecret))) << host;
   }
@@ -90,7 +90,7 @@ TEST(GitRun, SecretsAreNotInErrors) {
   EXPECT_THAT(describe(failed.error()), Not(HasSubstr(kSecret)));
 }
 
-TEST(GitRun, KnowsTheSecretsOfTheConfiguration) {
+TEST(GitRun, FindsTheSecretsInTheConfiguration) {
   GitFixture place;
   place.sh(
       "cd repo && git remote add hub https://ada:hunter2-word@example.org/x.git && "
@@ -102,7 +102,7 @@ TEST(GitRun, KnowsTheSecretsOfTheConfiguration) {
   EXPECT_THAT(secrets_in_configuration(place.seams, "/nowhere"), testing::IsEmpty());
 }
 
-TEST(GitChanges, ADiffLeavesOutWhatItIsTold) {
+TEST(GitChanges, ADiffOmitsTheGivenFiles) {
   GitFixture place;
   place.put("repo/.signalbox/design.md", "I am not sure\n");
   place.put("repo/.signalbox/*.md", "odd\n");
@@ -114,7 +114,7 @@ TEST(GitChanges, ADiffLeavesOutWhatItIsTold) {
   EXPECT_THAT(*diff, AllOf(HasSubstr("shown"), HasSubstr("odd"), Not(HasSubstr("not sure"))));
 }
 
-TEST(GitChanges, TextsAreThoseOfTheCommit) {
+TEST(GitChanges, TextsComeFromTheCommit) {
   GitFixture place;
   place.put("repo/README.md", "changed\n");
   place.put("repo/AGENTS.md", "new\n");
@@ -126,7 +126,7 @@ TEST(GitChanges, TextsAreThoseOfTheCommit) {
   EXPECT_EQ(git.texts_at("HEAD", {"README.md"}, 3)->at("README.md").size(), 4u);
 }
 
-TEST(GitRun, RunsNothingOfTheRepository) {
+TEST(GitRun, RunsNothingFromTheRepository) {
   GitFixture place;
   const std::string mark = place.directory + "/ran";
   place.put("repo/.git/hooks/post-checkout", "#!/bin/sh\ntouch " + mark + "\n");
@@ -142,8 +142,8 @@ TEST(GitRun, RunsNothingOfTheRepository) {
   EXPECT_FALSE(std::filesystem::exists(mark));
 }
 
-// An agent that may write the work tree could otherwise have us run what it likes.
-TEST(GitRun, AGitFileThatLeadsElsewhereIsNotFollowed) {
+// Otherwise an agent that may write the work tree could make us run anything.
+TEST(GitRun, DoesNotFollowAGitFileThatPointsElsewhere) {
   GitFixture place;
   const WorkTree tree = place.tree();
   const std::string was = place.read("trees/run1/.git");
@@ -169,7 +169,7 @@ TEST(GitRun, AGitFileThatLeadsElsewhereIsNotFollowed) {
   EXPECT_TRUE(git_of_work_tree(place.seams, tree));
 }
 
-TEST(GitChanges, OfEveryKind) {
+TEST(GitChanges, ReportsEveryKindOfChange) {
   GitFixture place;
   const WorkTree tree = place.tree();
   place.sh(
@@ -203,7 +203,7 @@ TEST(GitChanges, FileNamesOfAnyBytes) {
   EXPECT_THAT(seen, testing::UnorderedElementsAreArray(names));
 }
 
-TEST(GitChanges, ADiffOverTheLimitIsSaid) {
+TEST(GitChanges, ReportsADiffOverTheLimit) {
   GitFixture place;
   const WorkTree tree = place.tree();
   place.put("trees/run1/big.txt", std::string(10'000, 'x') + "\n");
@@ -212,7 +212,7 @@ TEST(GitChanges, ADiffOverTheLimitIsSaid) {
   EXPECT_EQ(git.diff(tree.base_commit, 5'000).error().code, ErrorCode::kLimit);
 }
 
-TEST(GitRun, AnIndexThatIsBrokenOrLockedIsMadeAnew) {
+TEST(GitRun, RecreatesABrokenOrLockedIndex) {
   GitFixture place;
   const WorkTree tree = place.tree();
   Git git(place.seams, tree.path);
@@ -224,8 +224,8 @@ TEST(GitRun, AnIndexThatIsBrokenOrLockedIsMadeAnew) {
   EXPECT_EQ(git.snapshot(tree.base_commit), first);
 }
 
-// Else the next process takes away the lock of one that goes on.
-TEST(GitRun, WhatFillsAnIndexOfOursEndsWithUs) {
+// Otherwise the next process would remove the lock of one that is still running.
+TEST(GitRun, IndexCommandsEndWithTheProcess) {
   GitFixture place;
   const WorkTree tree = place.tree();
   Kept process(place.process);
@@ -241,7 +241,7 @@ TEST(GitRun, WhatFillsAnIndexOfOursEndsWithUs) {
   EXPECT_EQ(filling, 2);
 }
 
-TEST(Shown, IsTextForAnybody) {
+TEST(Shown, IsPrintableText) {
   EXPECT_EQ(shown("src/ünï.txt"), "src/ünï.txt");
   EXPECT_EQ(shown("a\nb\x1b[31m\xff"), "a\\x0ab\\x1b[31m\\xff");
   EXPECT_EQ(shown("\xe2\x80\xae"

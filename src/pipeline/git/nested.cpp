@@ -1,7 +1,7 @@
-// Repositories inside of a work tree: submodules, and what somebody put there.
+// Nested repositories of a work tree: submodules, and others that were put there.
 //
-// Git is never run in one of them, nor lets itself be led into one: it would obey the configuration that lies there,
-// and whoever may write into the work tree may have written that.
+// Git is never run in one of them and never enters one: it would follow the configuration there, which anyone who may
+// write to the work tree may have written.
 #include <fmt/format.h>
 
 #include "base/text.hpp"
@@ -29,7 +29,7 @@ Result<std::string> Git::git_dir() {
   return without_trailing_newlines(SB_TRY(run({"rev-parse", "--absolute-git-dir"})));
 }
 
-// Where a folder's `.git` leads, if git itself put it there: into the modules of this repository, where agents do not
+// Where a folder's `.git` points, if git itself put it there: into the modules of this repository, where agents cannot
 // write. Empty: anywhere else.
 Result<std::string> Git::own_module(const std::string& folder) {
   const std::string entry = join_path(folder, ".git");
@@ -60,8 +60,8 @@ Result<std::vector<Git::Submodule>> Git::submodules(const std::string& from) {
   return found;
 }
 
-// Submodules are said to be as they are, by us: otherwise git would look for itself, in each of them. One that is not
-// there any more is left to git.
+// We record the state of submodules ourselves: otherwise git would look into each of them. One that no longer exists is
+// left to git.
 Status Git::pin_submodules(const std::string& from, const std::map<std::string, std::string>& index) {
   std::string moved, there, gone;
   for (const Submodule& one : SB_TRY(submodules(from))) {
@@ -84,9 +84,9 @@ Status Git::pin_submodules(const std::string& from, const std::map<std::string, 
 Result<std::map<std::string, std::string>> Git::own_index(const std::string& from) {
   const std::string path = join_path(SB_TRY(git_dir()), "signalbox-index");
   const std::map<std::string, std::string> index = {{"GIT_INDEX_FILE", path}};
-  // A lock that a killed command of ours left: nobody else uses this index, and one process at a time drives a run.
+  // Remove the lock that a killed command of ours left: only we use this index, and one process at a time drives a run.
   SB_TRY(seams_.files.remove(path + ".lock"));
-  // With -m what is known of unchanged files is kept, and they need not be read again.
+  // -m keeps the cached state of unchanged files, so that they need not be read again.
   if (!run(GitCall{.words = {"read-tree", "-m", from}, .environment = index})) {
     SB_TRY(seams_.files.remove(path));
     SB_TRY(run(GitCall{.words = {"read-tree", from}, .environment = index}));
@@ -101,7 +101,7 @@ Result<std::vector<std::string>> Git::nested_repositories(const std::string& fro
       .words = {"ls-files", "--others", "--exclude-standard", "-z"}, .environment = index, .max_bytes = kListBytes}));
   std::vector<std::string> found;
   for (std::string_view path : pieces_of(listed.output)) {
-    if (!path.ends_with('/')) continue;  // only a repository is listed as a folder
+    if (!path.ends_with('/')) continue;  // only repositories are listed as folders
     path.remove_suffix(1);
     found.emplace_back(path);
   }

@@ -10,7 +10,7 @@
 namespace sb::pipeline {
 namespace {
 
-constexpr std::string_view kReady = "signalbox-ready";  // in the work tree's git folder, once it is whole
+constexpr std::string_view kReady = "signalbox-ready";  // in the work tree's git folder, once complete
 
 std::vector<std::string> lines_of(std::string_view text, char end = '\n') {
   std::vector<std::string> lines;
@@ -31,19 +31,19 @@ bool is_plain_name(std::string_view name) {
          name.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-") == name.npos;
 }
 
-// Links are not followed: what they lead to is not ours.
+// Links are not followed: their targets are not ours.
 Status remove_folder(Files& files, const std::string& path) {
   const Status removed = files.remove_tree(path);
   if (!removed) return cannot_remove(path, removed.error());
   return {};
 }
 
-// Making one work tree, step by step.
+// Creates one work tree, step by step.
 class Maker {
  public:
   Maker(const Seams& seams, const WorkTreeSpec& spec, std::string root, std::string place)
       : seams_(seams),
-        wish_(spec),
+        spec_(spec),
         git_(seams, std::move(root)),
         path_(join_path(place, spec.run)),
         branch_(spec.strategy == "read-only" ? "" : spec.prefix + spec.run),
@@ -55,64 +55,64 @@ class Maker {
   Result<std::string> base_commit();
   Result<std::string> find_base();
   Result<WorkTree> in_place(const std::string& commit);
-  Result<std::string> git_folder();  // of the work tree, empty: it is not registered
+  Result<std::string> git_folder();  // of the work tree; empty: not registered
   Status remove_partial_work_tree();
   Status add(const std::string& commit);
   Status add_submodules();
-  Result<bool> claim_branch(const std::string& commit);  // whether it is there
-  // `folder`: where git keeps it.
+  Result<bool> claim_branch(const std::string& commit);  // whether it exists
+  // `folder`: the git folder of the work tree.
   Result<WorkTree> made(const std::string& path, const std::string& commit, const std::string& folder) const {
     std::string real = SB_TRY(seams_.files.canonical(folder));
-    return WorkTree{path, branch_, wish_.base, commit, std::move(real)};
+    return WorkTree{path, branch_, spec_.base, commit, std::move(real)};
   }
 
   Seams seams_;
-  const WorkTreeSpec& wish_;
+  const WorkTreeSpec& spec_;
   Git git_;
   std::string path_, branch_, base_ref_;
 };
 
 Result<std::string> Maker::find_base() {
-  const std::string tracking = fmt::format("refs/remotes/{}/{}", wish_.remote, wish_.base);
+  const std::string tracking = fmt::format("refs/remotes/{}/{}", spec_.remote, spec_.base);
   const auto remotes = lines_of(SB_TRY(git_.run({"remote"})));
   Status fetched;
-  const std::string url = without_trailing_newlines(git_.run({"remote", "get-url", wish_.remote}).value_or(""));
-  if (std::ranges::find(remotes, wish_.remote) != remotes.end()) {
-    const auto exit = git_.run(GitCall{.words = {"fetch", "--quiet", "--no-tags", "--no-write-fetch-head", wish_.remote,
-                                                 fmt::format("+refs/heads/{}:{}", wish_.base, tracking)},
-                                       .secret = secret_for(url, wish_.secret, wish_.secret_host),
+  const std::string url = without_trailing_newlines(git_.run({"remote", "get-url", spec_.remote}).value_or(""));
+  if (std::ranges::find(remotes, spec_.remote) != remotes.end()) {
+    const auto exit = git_.run(GitCall{.words = {"fetch", "--quiet", "--no-tags", "--no-write-fetch-head", spec_.remote,
+                                                 fmt::format("+refs/heads/{}:{}", spec_.base, tracking)},
+                                       .secret = secret_for(url, spec_.secret, spec_.secret_host),
                                        .is_remote = true});
     const bool is_in_the_way =
         !exit && (exit.error().code == ErrorCode::kIo || exit.error().code == ErrorCode::kInvalid);
     if (is_in_the_way) return std::unexpected(exit.error());
     if (!exit) fetched = std::unexpected(exit.error());
-    // A branch that the remote does not have any more is not to be built on.
+    // A branch that the remote no longer has must not be used as a base.
     if (exit || exit.error().code != ErrorCode::kNotFound) {
       if (auto commit = SB_TRY(git_.find_commit(tracking))) return std::move(*commit);
     }
   }
-  if (auto commit = SB_TRY(git_.find_commit("refs/heads/" + wish_.base))) return std::move(*commit);
+  if (auto commit = SB_TRY(git_.find_commit("refs/heads/" + spec_.base))) return std::move(*commit);
   return fail(ErrorCode::kNotFound,
-              fmt::format("there is no branch {} to start from{}{}", shown(wish_.base), fetched ? "" : ": ",
+              fmt::format("no branch {} to start from{}{}", shown(spec_.base), fetched ? "" : ": ",
                           fetched ? "" : fetched.error().message),
-              "Name the branch changes go to in signalbox.yaml: base: NAME");
+              "Set the target branch in signalbox.yaml: base: NAME");
 }
 
 Result<std::string> Maker::base_commit() {
   if (auto known = SB_TRY(git_.find_commit(base_ref_))) return std::move(*known);
   const std::string commit = SB_TRY(find_base());
-  if (wish_.strategy == "none") SB_TRY(check_in_place(SB_TRY(git_.commit_of("HEAD")), wish_.base, commit));
+  if (spec_.strategy == "none") SB_TRY(check_in_place(SB_TRY(git_.commit_of("HEAD")), spec_.base, commit));
   if (!branch_.empty() && SB_TRY(git_.find_commit("refs/heads/" + branch_))) {
     return fail(ErrorCode::kConflict,
-                fmt::format("the branch {} exists already and is not of this run", shown(branch_)),
+                fmt::format("the branch {} already exists and does not belong to this run", shown(branch_)),
                 "Rename or remove it, or choose another prefix in signalbox.yaml: branch: {prefix: …}");
   }
-  // Git keeps no branch below another one's name.
+  // Git does not allow a branch below another one's name.
   for (std::size_t at = branch_.find('/'); at != std::string::npos; at = branch_.find('/', at + 1)) {
     const std::string above = branch_.substr(0, at);
     if (!SB_TRY(git_.find_commit("refs/heads/" + above))) continue;
     return fail(ErrorCode::kConflict,
-                fmt::format("there is a branch {}, so there can be none called {}", shown(above), shown(branch_)),
+                fmt::format("the branch {} exists, so git cannot create {}", shown(above), shown(branch_)),
                 "Rename it, or choose another prefix in signalbox.yaml: branch: {prefix: …}");
   }
   SB_TRY(git_.unlock(base_ref_));
@@ -126,8 +126,8 @@ Result<bool> Maker::claim_branch(const std::string& commit) {
   if (!tip) return false;
   if (*tip == commit) return true;
   return fail(ErrorCode::kConflict,
-              fmt::format("the branch {} is at {}, which is not where this run starts", shown(branch_), *tip),
-              "Rename or remove it and go on");
+              fmt::format("the branch {} is at {}, which is not the start of this run", shown(branch_), *tip),
+              "Rename or remove it, then resume");
 }
 
 Result<std::string> Maker::git_folder() {
@@ -136,29 +136,29 @@ Result<std::string> Maker::git_folder() {
   const std::string folders = join_path(common, "worktrees");
   if (seams_.files.kind(folders) != FileKind::kDirectory) return std::string();
   for (const std::string& name : SB_TRY(seams_.files.list(folders))) {
-    if (!name.starts_with(wish_.run)) continue;
+    if (!name.starts_with(spec_.run)) continue;
     const std::string folder = join_path(folders, name);
     const auto leads_to = seams_.files.read(join_path(folder, "gitdir"), 64 << 10);
     if (leads_to && without_trailing_newlines(*leads_to) == join_path(path_, ".git")) return folder;
-    // Killed before it was written, or before anything was: git would never look at this folder again.
+    // Killed before it was written, or before anything was: git would never use this folder again.
     const auto lock = seams_.files.read(join_path(folder, "locked"), 4096);
     const auto inside = seams_.files.list(folder);
     const bool is_begun =
         lock ? without_trailing_newlines(*lock) == "initializing" || lock->empty() : inside && inside->empty();
     const bool is_written = leads_to && leads_to->ends_with('\n');
-    if (!is_written && name == wish_.run && is_begun) SB_TRY(remove_folder(seams_.files, folder));
+    if (!is_written && name == spec_.run && is_begun) SB_TRY(remove_folder(seams_.files, folder));
   }
   return std::string();
 }
 
-// Only called while kReady is missing: nobody was ever given this work tree.
+// Only called while kReady is missing: this work tree was never handed out.
 Status Maker::remove_partial_work_tree() {
   const std::string folder = SB_TRY(git_folder());
   if (folder.empty() && seams_.files.kind(path_) != FileKind::kMissing) {
     const auto entries = seams_.files.list(path_);
     if (!entries || !entries->empty()) {
-      return fail(ErrorCode::kConflict, fmt::format("{} is there already and is no work tree of ours", shown(path_)),
-                  "Move it away");
+      return fail(ErrorCode::kConflict,
+                  fmt::format("{} already exists and is not a work tree of Signalbox", shown(path_)), "Move it away");
     }
   }
   if (!folder.empty()) {
@@ -186,14 +186,14 @@ Status Maker::add(const std::string& commit) {
     done = seams_.files.write_atomic(join_path(folder, kReady), commit + "\n");
   }
   if (done) return {};
-  // Nothing stays registered; that cleaning up may fail as well must not hide the reason.
+  // Unregister it; a failure of the cleanup must not hide the original error.
   const Status cleared = remove_partial_work_tree();
   if (cleared && !has_branch && !branch_.empty()) {
     (void)git_.run({"update-ref", "-d", "refs/heads/" + branch_, commit});
   }
   if (cleared) (void)git_.run({"update-ref", "-d", base_ref_, commit});
   Error error = done.error();
-  error.message = fmt::format("the work tree {} could not be made: {}", shown(path_), error.message);
+  error.message = fmt::format("cannot create the work tree {}: {}", shown(path_), error.message);
   return std::unexpected(std::move(error));
 }
 
@@ -204,8 +204,8 @@ Status Maker::add_submodules() {
       tree.run(GitCall{.words = {"submodule", "--quiet", "update", "--init", "--recursive"}, .is_remote = true});
   if (exit) return {};
   Error error = exit.error();
-  error.message = "its submodules cannot be fetched: " + error.message;
-  error.remedy = "See that `git submodule update --init --recursive` works in a new clone";
+  error.message = "cannot fetch its submodules: " + error.message;
+  error.remedy = "Make sure that `git submodule update --init --recursive` works in a fresh clone";
   return std::unexpected(std::move(error));
 }
 
@@ -215,10 +215,10 @@ Result<WorkTree> Maker::in_place(const std::string& commit) {
   if (facts.branch == branch_) return made(git_.directory(), commit, folder);
   if (facts.is_dirty) {
     (void)git_.run({"update-ref", "-d", base_ref_, commit});
-    return fail(ErrorCode::kConflict, fmt::format("{} has changes that are not committed", shown(facts.root)),
-                "Commit or stash them, or let the run have a work tree of its own: branch: {strategy: worktree}");
+    return fail(ErrorCode::kConflict, fmt::format("{} has uncommitted changes", shown(facts.root)),
+                "Commit or stash them, or use a separate work tree: branch: {strategy: worktree}");
   }
-  // Where it goes back to when the run is over.
+  // Where it returns when the run is over.
   const std::string was = was_ref(branch_);
   if (facts.branch.empty()) {
     SB_TRY(git_.run({"update-ref", "--no-deref", was, facts.head}));
@@ -236,18 +236,18 @@ Result<WorkTree> Maker::in_place(const std::string& commit) {
 Result<WorkTree> Maker::make() {
   if (!branch_.empty()) {
     const auto named = git_.run({"check-ref-format", "refs/heads/" + branch_});
-    if (!named) return fail(ErrorCode::kInvalid, fmt::format("{} cannot be the name of a branch", shown(branch_)));
+    if (!named) return fail(ErrorCode::kInvalid, fmt::format("{} is not a valid branch name", shown(branch_)));
   }
   const std::string commit = SB_TRY(base_commit());
-  if (wish_.strategy == "none") return in_place(commit);
+  if (spec_.strategy == "none") return in_place(commit);
   const std::string folder = SB_TRY(git_folder());
   const bool is_whole = !folder.empty() && seams_.files.kind(join_path(folder, kReady)) == FileKind::kFile;
   if (is_whole && seams_.files.kind(join_path(path_, ".git")) == FileKind::kFile) {
     return made(path_, commit, folder);
   }
   if (is_whole) {
-    return fail(ErrorCode::kConflict, fmt::format("the work tree {} is not there any more", shown(path_)),
-                "Put it back; or give it up: git worktree prune");
+    return fail(ErrorCode::kConflict, fmt::format("the work tree {} no longer exists", shown(path_)),
+                "Restore it, or drop it: git worktree prune");
   }
   if (!branch_.empty()) SB_TRY(git_.unlock("refs/heads/" + branch_));
   SB_TRY(remove_partial_work_tree());
@@ -259,13 +259,13 @@ Result<std::string> place_for(const Seams& seams, const WorkTreeSpec& spec, cons
   SB_TRY(seams.files.make_directories(spec.place, 0700));
   std::string place = SB_TRY(seams.files.canonical(spec.place));
   if ((root + "/").starts_with(place + "/")) {
-    return fail(ErrorCode::kInvalid, fmt::format("{} holds the repository itself", shown(place)),
-                "Keep work trees in a folder of their own");
+    return fail(ErrorCode::kInvalid, fmt::format("{} contains the repository itself", shown(place)),
+                "Keep work trees in a separate folder");
   }
   return place;
 }
 
-// What is in the work tree and not in `delivered`.
+// What is in the work tree but not in `delivered`.
 Result<std::string> undelivered(Git& git, const WorkTree& tree, const std::string& delivered) {
   const std::string against = delivered.empty() ? tree.base_commit : delivered;
   const std::string head = SB_TRY(git.commit_of("HEAD"));
@@ -287,22 +287,23 @@ Status drop_branch(Git& git, const WorkTree& tree, const std::string& delivered)
   return {};
 }
 
-// Worked in place: the user's own folder goes back to where it was, unless it holds anything that is not delivered.
+// Worked in place: the user's own folder returns to its earlier branch, unless it contains anything that is not
+// delivered.
 Status go_back(Git& git, const WorkTree& tree, const std::string& delivered) {
   const std::string was = was_ref(tree.branch);
   const auto stays = [&](std::string_view why) {
-    return fail(ErrorCode::kConflict, fmt::format("it is on the branch {}: {}", shown(tree.branch), why),
-                "Go back yourself: git checkout BRANCH");
+    return fail(ErrorCode::kConflict, fmt::format("it stays on the branch {}: {}", shown(tree.branch), why),
+                "Switch back yourself: git checkout BRANCH");
   };
   const ProcessResult on = SB_TRY(git.run({.words = {"symbolic-ref", "--quiet", "HEAD"}, .accepted_codes = {0, 1}}));
   if (without_trailing_newlines(on.output) == "refs/heads/" + tree.branch) {
     const std::string kept = SB_TRY(undelivered(git, tree, delivered));
-    if (!kept.empty()) return stays("it holds " + kept + ", which is not delivered");
+    if (!kept.empty()) return stays("it contains " + kept + ", which is not delivered");
     const ProcessResult named =
         SB_TRY(git.run({.words = {"symbolic-ref", "--quiet", was}, .accepted_codes = {0, 1, 128}}));
     const std::string branch = without_trailing_newlines(named.output);
     const auto commit = SB_TRY(git.find_commit(was));
-    if (!commit) return stays("where it was before is not known");
+    if (!commit) return stays("its earlier position is unknown");
     std::vector<std::string> words = {"checkout", "--quiet", "--detach", *commit, "--"};
     if (branch.starts_with("refs/heads/")) words = {"checkout", "--quiet", branch.substr(11), "--"};
     SB_TRY(git.run(std::move(words)));
@@ -340,34 +341,33 @@ Result<RepositoryFacts> inspect_repository(const Seams& seams, const std::string
 
 Status check_in_place(const std::string& head, const std::string& base, const std::string& commit) {
   if (head == commit) return {};
-  return fail(
-      ErrorCode::kConflict,
-      fmt::format("the checkout is at {}, and {} is at {} where changes go: strategy none works in the checkout",
-                  head.substr(0, 12), shown(base), commit.substr(0, 12)),
-      fmt::format("Bring {0} up to date and push what is yours (git checkout {0} && git pull), or let the run "
-                  "have a work tree of its own: branch: {{strategy: worktree}}",
-                  shown(base)));
+  return fail(ErrorCode::kConflict,
+              fmt::format("the checkout is at {}, but the target {} is at {}: strategy none works in the checkout",
+                          head.substr(0, 12), shown(base), commit.substr(0, 12)),
+              fmt::format("Update {0} and push your own commits (git checkout {0} && git pull), or use a "
+                          "separate work tree: branch: {{strategy: worktree}}",
+                          shown(base)));
 }
 
 Result<WorkTree> make_work_tree(const Seams& seams, const WorkTreeSpec& spec) {
-  if (!is_plain_name(spec.run)) return fail(ErrorCode::kInvalid, "the run's id cannot be the name of a folder");
+  if (!is_plain_name(spec.run)) return fail(ErrorCode::kInvalid, "the run's id is not a valid folder name");
   if (spec.strategy != "worktree" && spec.strategy != "read-only" && spec.strategy != "none") {
-    return fail(ErrorCode::kInvalid, fmt::format("{} is no branch strategy", shown(spec.strategy)),
-                "One of none, worktree, read-only");
+    return fail(ErrorCode::kInvalid, fmt::format("unknown branch strategy {}", shown(spec.strategy)),
+                "Use one of none, worktree, read-only");
   }
   const RepositoryFacts facts = SB_TRY(inspect_repository(seams, spec.repository));
   if (facts.is_bare) {
     return fail(ErrorCode::kInvalid, fmt::format("{} is a bare repository", shown(facts.root)),
-                "Name a clone of it that files are checked out in");
+                "Use a clone with a checkout");
   }
   if (facts.head.empty()) {
-    return fail(ErrorCode::kInvalid, fmt::format("{} has no commit yet", shown(facts.root)), "Make a first commit");
+    return fail(ErrorCode::kInvalid, fmt::format("{} has no commit yet", shown(facts.root)), "Create a first commit");
   }
   const std::string place = spec.strategy == "none" ? "" : SB_TRY(place_for(seams, spec, facts.root));
   return Maker(seams, spec, facts.root, place).make();
 }
 
-// One that cannot be looked at is told about by delivery.
+// Delivery reports one that cannot be read.
 void remove_interrupted_writes(const Seams& seams, const WorkTree& tree) {
   auto git = git_of_work_tree(seams, tree);
   if (!git) return;
@@ -389,8 +389,8 @@ Status remove_work_tree(const Seams& seams, const std::string& repository, const
     Git inside = SB_TRY(git_of_work_tree(seams, tree));
     const std::string kept = SB_TRY(undelivered(inside, tree, delivered));
     if (!kept.empty()) {
-      return fail(ErrorCode::kConflict, fmt::format("{} holds work that is not delivered: {}", shown(tree.path), kept),
-                  "It is kept; take what you need and remove it: git worktree remove --force");
+      return fail(ErrorCode::kConflict, fmt::format("{} contains undelivered work: {}", shown(tree.path), kept),
+                  "It was kept; save what you need, then remove it: git worktree remove --force");
     }
     SB_TRY(git.run({"worktree", "remove", "--force", tree.path}));
   }

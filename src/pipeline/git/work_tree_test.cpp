@@ -1,4 +1,4 @@
-// Work trees on real repositories: made once however often it is asked, repaired after a kill, never lost with work.
+// Work trees on real repositories: created once however often requested, repaired after a kill, never lost with work.
 #include <gmock/gmock.h>
 
 #include "pipeline/delivery/testing.hpp"
@@ -11,7 +11,7 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
 
-// Hands commands on, after a look at them.
+// Runs commands after passing them to a callback.
 class Watched final : public Process {
  public:
   using Look = std::function<void(Command&)>;
@@ -42,7 +42,7 @@ struct Trees : testing::Test {
     EXPECT_FALSE(made);
     return made ? Error{} : made.error();
   }
-  // Nothing of a run: no folder, no branch, no ref.
+  // No trace of a run: no folder, no branch, no ref.
   void expect_no_trace(const std::string& run = "run1") {
     EXPECT_FALSE(std::filesystem::exists(place.directory + "/trees/" + run));
     EXPECT_EQ(place.sh("git -C repo for-each-ref --format='%(refname)' refs/signalbox refs/heads/signalbox"), "");
@@ -51,11 +51,11 @@ struct Trees : testing::Test {
   }
 };
 
-TEST_F(Trees, AreTheSameWhenAskedAgain) {
+TEST_F(Trees, AreTheSameWhenRequestedAgain) {
   const WorkTree first = place.tree();
   EXPECT_EQ(first.branch, "signalbox/run1");
   EXPECT_EQ(first.base_commit, place.in_remote("main"));
-  // Meanwhile the base moves on and the agent has worked.
+  // Meanwhile the base advances and the agent has worked.
   place.sh("git clone -q remote.git other && cd other && echo x > x && git add x && " + GitFixture::commit("x") +
            " && git push -q");
   place.put("trees/run1/src/price.txt", "120\n");
@@ -63,12 +63,12 @@ TEST_F(Trees, AreTheSameWhenAskedAgain) {
   EXPECT_EQ(second.path, first.path);
   EXPECT_EQ(second.base_commit, first.base_commit);
   EXPECT_EQ(place.read("trees/run1/src/price.txt"), "120\n");
-  // A new run starts from where the base is by now, though nobody fetched it.
+  // A new run starts from the current base, even if it was not fetched.
   EXPECT_EQ(place.tree("run2").base_commit, place.in_remote("main"));
 }
 
-// What `git worktree add` leaves behind when it is killed, from its first trace to its last.
-TEST_F(Trees, HalfMadeOnesAreMadeWhole) {
+// What `git worktree add` leaves when it is killed, from its first trace to its last.
+TEST_F(Trees, HalfCreatedOnesAreCompleted) {
   const std::string ready = place.directory + "/repo/.git/worktrees/run1/signalbox-ready";
   const std::string base = "git -C repo update-ref refs/signalbox/base/run1 main";
   const std::string registered =
@@ -97,8 +97,8 @@ TEST_F(Trees, HalfMadeOnesAreMadeWhole) {
   }
 }
 
-// The real thing, killed after longer and longer.
-TEST_F(Trees, KilledWhileTheyAreMade) {
+// A real kill, after longer and longer delays.
+TEST_F(Trees, SurviveAKillDuringCreation) {
   place.sh("cd repo && for i in $(seq 300); do head -c 20000 /dev/urandom > f$i; done && git add -A && " +
            GitFixture::commit("many") + " && git push -q origin main");
   const std::string whole = place.in_remote("main^{tree}");
@@ -114,7 +114,7 @@ TEST_F(Trees, KilledWhileTheyAreMade) {
   }
 }
 
-TEST_F(Trees, ABranchOfSomebodyElseIsLeftAlone) {
+TEST_F(Trees, LeaveAForeignBranchAlone) {
   place.sh("git -C repo branch signalbox/run1 main");
   const Error error = refused(place.tree_spec());
   EXPECT_EQ(error.code, ErrorCode::kConflict);
@@ -123,20 +123,20 @@ TEST_F(Trees, ABranchOfSomebodyElseIsLeftAlone) {
   EXPECT_EQ(place.sh("git -C repo branch --list 'signalbox/*'"), "  signalbox/run1");
 }
 
-TEST_F(Trees, ABranchWhoseNameIsTheirFolder) {
+TEST_F(Trees, RejectABranchNameThatIsAFolderOfBranches) {
   place.sh("git -C repo branch signalbox main");
   const Error error = refused(place.tree_spec());
   EXPECT_EQ(error.code, ErrorCode::kConflict);
   EXPECT_THAT(error.remedy, HasSubstr("prefix"));
 }
 
-TEST_F(Trees, AFolderOfSomebodyElseIsLeftAlone) {
+TEST_F(Trees, LeaveAForeignFolderAlone) {
   place.put("trees/run1/mine.txt", "keep\n");
   EXPECT_EQ(refused(place.tree_spec()).code, ErrorCode::kConflict);
   EXPECT_EQ(place.read("trees/run1/mine.txt"), "keep\n");
 }
 
-TEST_F(Trees, ADiskThatFillsLeavesNothingRegistered) {
+TEST_F(Trees, AFullDiskLeavesNothingRegistered) {
   place.sh("cd repo && head -c 100000 /dev/urandom > big && git add -A && " + GitFixture::commit("big") +
            " && git push -q origin main");
   Watched full(place.process, [](Command& command) {
@@ -147,12 +147,12 @@ TEST_F(Trees, ADiskThatFillsLeavesNothingRegistered) {
   const auto made = make_work_tree(seams_with(full), place.tree_spec());
   ASSERT_FALSE(made);
   EXPECT_EQ(made.error().code, ErrorCode::kIo) << describe(made.error());
-  EXPECT_THAT(describe(made.error()), AllOf(HasSubstr("could not be made"), HasSubstr("Make room")));
+  EXPECT_THAT(describe(made.error()), AllOf(HasSubstr("cannot create the work tree"), HasSubstr("Free disk space")));
   expect_no_trace();
   place.tree();
 }
 
-TEST_F(Trees, ASmallFileSystemThatFills) {
+TEST_F(Trees, HandleASmallFileSystemThatFills) {
   place.sh("cd repo && head -c 400000 /dev/urandom > big && git add -A && " + GitFixture::commit("big") +
            " && git push -q origin main");
   place.sh("mkdir trees && mount -t tmpfs -o size=128k none trees 2>/dev/null; true");
@@ -166,14 +166,14 @@ TEST_F(Trees, ASmallFileSystemThatFills) {
   expect_no_trace();
 }
 
-TEST_F(Trees, StartWhereTheyCan) {
-  // The remote is out of reach: what was fetched last.
+TEST_F(Trees, StartFromTheBestAvailableBase) {
+  // The remote is unreachable: the last fetched state.
   place.sh(
       "cd repo && git remote set-url origin http://127.0.0.1:1/x.git && echo local >> README.md && git add -A && " +
       GitFixture::commit("local"));
   const WorkTree tracking = place.tree("run1");
   EXPECT_EQ(tracking.base_commit, place.sh("git -C repo rev-parse origin/main"));
-  // RemoteRefs is none: the branch itself.
+  // There is no remote: the branch itself.
   place.sh("git -C repo remote remove origin");
   EXPECT_EQ(place.tree("run2").base_commit, place.sh("git -C repo rev-parse main"));
   WorkTreeSpec spec = place.tree_spec("run3");
@@ -183,14 +183,14 @@ TEST_F(Trees, StartWhereTheyCan) {
   EXPECT_THAT(describe(error), AllOf(HasSubstr("trunk"), HasSubstr("signalbox.yaml")));
 }
 
-TEST_F(Trees, ABranchTheRemoteDoesNotHave) {
+TEST_F(Trees, RejectABranchTheRemoteDoesNotHave) {
   WorkTreeSpec spec = place.tree_spec();
   spec.base = "trunk";
   EXPECT_EQ(refused(spec).code, ErrorCode::kNotFound);
   expect_no_trace();
 }
 
-TEST_F(Trees, DirtyAndDetachedRepositoriesAreToldAndLeftAsTheyAre) {
+TEST_F(Trees, DirtyAndDetachedRepositoriesAreReportedAndLeftUnchanged) {
   place.sh("cd repo && git checkout -q --detach && echo dirty >> README.md && touch new");
   const auto facts = inspect_repository(place.seams, place.repo() + "/src");
   ASSERT_TRUE(facts);
@@ -203,7 +203,7 @@ TEST_F(Trees, DirtyAndDetachedRepositoriesAreToldAndLeftAsTheyAre) {
   EXPECT_EQ(place.read("trees/run1/README.md"), "# Shop\n");
 }
 
-TEST_F(Trees, RepositoriesThatAreNone) {
+TEST_F(Trees, RejectFoldersThatAreNotRepositories) {
   place.sh("mkdir plain && git init -q empty");
   const auto code = [&](const std::string& directory) {
     WorkTreeSpec spec = place.tree_spec();
@@ -216,7 +216,7 @@ TEST_F(Trees, RepositoriesThatAreNone) {
   EXPECT_EQ(code("/remote.git"), ErrorCode::kInvalid);
 }
 
-TEST_F(Trees, NamesThatLeadElsewhere) {
+TEST_F(Trees, RejectNamesThatPointElsewhere) {
   for (const char* run : {"", "..", "../x", "a/b", "-x", ".git", "a b", "a\nb"}) {
     EXPECT_EQ(refused(place.tree_spec(run)).code, ErrorCode::kInvalid) << run;
   }
@@ -234,14 +234,14 @@ TEST_F(Trees, NamesThatLeadElsewhere) {
   EXPECT_EQ(refused(spec).code, ErrorCode::kInvalid);
 }
 
-TEST_F(Trees, SubmodulesAreFetchedOrRefused) {
+TEST_F(Trees, SubmodulesAreFetchedOrReported) {
   place.sh("git init -q -b main lib && cd lib && echo lib > lib.txt && git add -A && " + GitFixture::commit("lib"));
   place.sh("cd repo && git -c protocol.file.allow=always submodule --quiet add \"$PWD/../lib\" vendor/lib && " +
            GitFixture::commit("with lib") + " && git push -q origin main");
   EXPECT_TRUE(inspect_repository(place.seams, place.repo())->has_submodules);
-  // Git takes none from a path unless it is told to.
+  // Git takes none from a path unless it is configured to.
   const Error error = refused(place.tree_spec());
-  EXPECT_THAT(describe(error), AllOf(HasSubstr("submodules cannot be fetched"), HasSubstr("vendor/lib")));
+  EXPECT_THAT(describe(error), AllOf(HasSubstr("cannot fetch its submodules"), HasSubstr("vendor/lib")));
   expect_no_trace();
   place.put("home/.gitconfig", "[protocol \"file\"]\n\tallow = always\n");
   const WorkTree tree = place.tree();
@@ -250,7 +250,7 @@ TEST_F(Trees, SubmodulesAreFetchedOrRefused) {
   expect_no_trace();
 }
 
-TEST_F(Trees, ReadOnlyOnesAreOfNoBranch) {
+TEST_F(Trees, ReadOnlyOnesAreDetached) {
   WorkTreeSpec spec = place.tree_spec();
   spec.strategy = "read-only";
   const auto tree = make_work_tree(place.seams, spec);
@@ -278,7 +278,7 @@ TEST_F(Trees, InPlaceOnlyWhereNothingIsLost) {
   EXPECT_EQ(place.sh("git -C repo symbolic-ref --short HEAD"), "signalbox/run1");
 }
 
-TEST_F(Trees, InPlaceTheCheckoutGoesBackToWhereItWas) {
+TEST_F(Trees, InPlaceTheCheckoutReturnsToItsEarlierBranch) {
   for (const std::string was : {"topic", "nowhere"}) {
     place.sh(was == "topic" ? "git -C repo checkout -q -b topic" : "git -C repo checkout -q --detach");
     const std::string head = place.sh("git -C repo rev-parse HEAD");
@@ -299,7 +299,7 @@ TEST_F(Trees, InPlaceTheCheckoutGoesBackToWhereItWas) {
   }
 }
 
-TEST_F(Trees, InPlaceOnlyWhereTheBaseIs) {
+TEST_F(Trees, InPlaceOnlyAtTheBase) {
   WorkTreeSpec spec = place.tree_spec();
   spec.strategy = "none";
   place.sh("cd repo && git checkout -q -b feature && echo half > half.txt && git add -A && " +
@@ -311,8 +311,8 @@ TEST_F(Trees, InPlaceOnlyWhereTheBaseIs) {
   EXPECT_EQ(place.sh("git -C repo for-each-ref refs/signalbox"), "");
 }
 
-// Escalated or not: what is not delivered stays.
-TEST_F(Trees, WhatKilledWritesLeftIsSwept) {
+// Escalated or not: undelivered work stays.
+TEST_F(Trees, RemoveTemporaryFilesOfKilledWrites) {
   const WorkTree tree = place.tree();
   const std::string left = ".signalbox-write.0123456789ab";
   for (const std::string folder : {"", "src/", ".signalbox/", "new/deep/"}) {
@@ -324,7 +324,7 @@ TEST_F(Trees, WhatKilledWritesLeftIsSwept) {
   EXPECT_EQ(place.sh("cd trees/run1 && find . -name '.signalbox-write*'"), "./src/.signalbox-write.md");
 }
 
-TEST_F(Trees, D07_WorkThatIsNotDeliveredIsNeverRemoved) {
+TEST_F(Trees, D07_UndeliveredWorkIsNeverRemoved) {
   const WorkTree tree = place.tree();
   const auto expect_kept = [&](const std::string& delivered, std::string_view named) {
     const Status removed = remove_work_tree(place.seams, place.repo(), tree, delivered);
@@ -338,7 +338,7 @@ TEST_F(Trees, D07_WorkThatIsNotDeliveredIsNeverRemoved) {
   place.sh("git -C trees/run1 checkout -q src/price.txt");
   place.put("trees/run1/new file.txt", "new\n");
   expect_kept("", "new file.txt");
-  // Hidden in its index, or committed and not pushed.
+  // Hidden in its index, or committed but not pushed.
   place.sh(
       "cd trees/run1 && rm 'new file.txt' && git update-index --assume-unchanged README.md && echo x >> README.md");
   expect_kept("", "README.md");

@@ -1,4 +1,4 @@
-// What a person may answer, what a phase may use, and what the next round has to deal with.
+// What a person may answer, what a phase may use, and which findings the next round handles.
 #include <algorithm>
 #include <ranges>
 
@@ -10,7 +10,7 @@ namespace {
 const Choice kRetry{"retry", "Try it again"};
 const Choice kFix{"fix", "Fix once more"};
 const Choice kAccept{"accept", "Deliver it as it is"};
-const Choice kProceed{"proceed", "Go on without it"};
+const Choice kProceed{"proceed", "Continue without it"};
 const Choice kMergeAnyway{"merge", "Merge it as it is"};
 const Choice kLeave{"leave", "Leave the request open"};
 const Choice kStop{"stop", "Stop the run"};
@@ -31,10 +31,10 @@ std::vector<Choice> after_delivery(const RunState& state) {
   const RunState::DeliveryRecord* refused = newest_refused(state);
   if (refused == nullptr) return {kRetry, kStop};
   if (is_for_fixer(*refused)) return {kFix, kRetry, kAccept, kStop};
-  // A forge that could not be asked may be asked again; checks that say nothing may be passed over.
-  const bool says_nothing =
+  // A failed request to the forge may be retried; checks without a result may be skipped.
+  const bool is_inconclusive =
       refused->step == DeliveryStep::kRequestChecks && refused->done.facts.find("error") == nullptr;
-  return says_nothing ? std::vector{kRetry, kAccept, kStop} : std::vector{kRetry, kStop};
+  return is_inconclusive ? std::vector{kRetry, kAccept, kStop} : std::vector{kRetry, kStop};
 }
 
 std::vector<Choice> after_merging(const RunState& state) {
@@ -50,7 +50,7 @@ std::vector<Choice> after_escalation(const RunState& state, const RunSettings& s
   const bool may_merge = !state.request.empty() && settings.merge != MergePolicy::kNever;
   if (phase == "routing") return {{"full", "Run it in full"}, kStop};
   if (phase == "start") return {kRetry, kStop};
-  if (phase == "time") return {{"retry", "Let it go on"}, kStop};
+  if (phase == "time") return {{"retry", "Let it continue"}, kStop};
   if (phase == "budget") return {{"retry", "Allow as much again"}, kStop};
   if (phase == "delivery") return after_delivery(state);
   if (phase == "merge") return after_merging(state);
@@ -93,13 +93,13 @@ std::vector<Choice> choices_for(const RunState& state, std::string_view question
   if (question == "ui") return {{"approve", "Build it like that"}, {"again", "Design it again"}, kStop};
   if (question == "merge") return {{"merge", "Merge it"}, kFix, kLeave};
   if (question == "ticket_changed") {
-    return {{"old", "Go on with the old one"}, {"restart", "Start over with the new"}, kStop};
+    return {{"old", "Continue with the old one"}, {"restart", "Start over with the new one"}, kStop};
   }
   return after_escalation(state, settings);
 }
 
 bool is_for_fixer(const RunState::DeliveryRecord& made) {
-  if (made.done.facts.find("error") != nullptr) return false;  // a remote that is gone is nothing an agent can mend
+  if (made.done.facts.find("error") != nullptr) return false;  // an agent cannot fix a missing remote
   switch (made.step) {
     case DeliveryStep::kScope:
     case DeliveryStep::kChecks:

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <cctype>
 #include <ranges>
 
 #include "base/assert.hpp"
@@ -22,15 +23,17 @@ const decision::Profiles& profiles() {
 }
 
 std::string instruction_of(const RunState& state, const QuestionContext& about) {
-  if (about.question == "ui") return "Shall the user interface be built as designed?";
-  if (about.question == "merge") return "Shall the change be merged?";
-  if (about.question == "ticket_changed")
-    return "Which ticket counts, now that it was edited while the run was under way?";
-  const std::string phase = state.escalations.empty() ? "the run" : state.escalations.back().phase;
-  return fmt::format("What shall become of the run, which cannot go on by itself ({})?", phase);
+  if (about.question == "ui") return "Build the user interface as designed?";
+  if (about.question == "merge") return "Merge this change?";
+  if (about.question == "ticket_changed") return "The ticket was edited during the run. Which version counts?";
+  std::string phase = state.escalations.empty() ? "the run" : state.escalations.back().phase;
+  if (phase == "routing") return "The run was routed to a person. What next?";
+  if (phase == "time" || phase == "budget") return fmt::format("The run has used up its {}. What next?", phase);
+  if (!phase.empty()) phase.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(phase.front())));
+  return fmt::format("{} failed. What next?", phase);
 }
 
-// The newest result a person has to judge.
+// The newest result that a person has to judge.
 Value::Array findings_now(const RunState& state) {
   int round = 0;
   for (const PhaseRecord& record : state.phases) round = std::max(round, record.round);

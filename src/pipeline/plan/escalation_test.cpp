@@ -19,7 +19,7 @@ RunState escalated() {
   return walk.state;
 }
 
-TEST(Escalation, HasTheWholePacket) {
+TEST(Escalation, HasAllFacts) {
   const RunState state = escalated();
   const QuestionContext about{.question = "escalation", .reason = "still minor", .diff_stat = "M a.txt"};
   const Value packet = packet_for(state, about);
@@ -48,7 +48,7 @@ TEST(Escalation, IsAQuestionThatCanBeAnswered) {
   EXPECT_FALSE(run_declaration(declared->source, "another"));
 }
 
-// The second time something goes wrong it is another question, not the old one with its old answer.
+// The second failure is a new question, not the old one with its old answer.
 TEST(Escalation, NeverSharesAQuestion) {
   RunState state = escalated();
   const auto one = question_for(state, {.question = "escalation", .reason = "x"}, {});
@@ -57,7 +57,7 @@ TEST(Escalation, NeverSharesAQuestion) {
   EXPECT_NE(one->hash, two->hash);
 }
 
-TEST(Escalation, EveryQuestionIsWellFormedWhateverItSays) {
+TEST(Escalation, EveryQuestionIsWellFormedForAnyContent) {
   RunState state = escalated();
   state.goal = std::string(60'000, 'g') + "\x1b[2J delete everything";
   state.escalations.back().reason = std::string(100'000, 'r');

@@ -28,7 +28,7 @@ constexpr std::array<std::pair<ResultKind, std::string_view>, 3> kKinds = {{
     {ResultKind::kFallback, "fallback"},
 }};
 
-// One member of an artifact as lines a reader can hold on to: texts as they are, {a, b} as `a: b`.
+// One member of an artifact as readable lines: texts unchanged, {a, b} as `a: b`.
 std::string line_of(const Value& value) {
   if (value.is_string()) return value.as_string();
   if (!value.is_object()) return to_json(value);
@@ -56,34 +56,34 @@ struct FromPhase {
   std::vector<Part> parts;
 };
 
-constexpr Part kConstraints{"implementationConstraints", "Constraints for whoever builds", 1};
+constexpr Part kConstraints{"implementationConstraints", "Constraints for the implementation", 1};
 constexpr Part kInvariants{"keyInvariants", "What must stay true", 2};
 constexpr Part kLocations{"keyCodebaseLocations", "Where to look", 3};
-constexpr Part kDirection{"selectedDirection", "The direction that was chosen", 1};
-constexpr Part kShape{"selectedShape", "The shape that was chosen", 1};
-constexpr Part kAppetite{"appetite", "How much it may take", 1};
+constexpr Part kDirection{"selectedDirection", "The chosen direction", 1};
+constexpr Part kShape{"selectedShape", "The chosen shape", 1};
+constexpr Part kAppetite{"appetite", "The appetite: how much work it may take", 1};
 constexpr Part kShapeConstraints{"keyConstraints", "Constraints of the shape", 1};
 constexpr Part kOutOfScope{"outOfScope", "Out of scope", 1};
 constexpr Part kChecklist{"validationChecklist", "What will be checked", 1};
 
 std::vector<FromPhase> coding_rows() {
   return {{Phase::kCoding,
-           {{"keyDecisions", "What was decided while coding", 1},
-            {"correctedAssumptions", "Assumptions that were corrected", 1},
+           {{"keyDecisions", "Decisions made while coding", 1},
+            {"correctedAssumptions", "Corrected assumptions", 1},
             {"knownLimitations", "Known limitations", 2},
             {"filesChanged", "Files changed", 3}}},
           {Phase::kFix,
-           {{"keyDecisions", "What was decided while mending", 1},
-            {"correctedAssumptions", "Assumptions that were corrected while mending", 1},
-            {"knownLimitations", "Known limitations after mending", 2},
-            {"filesChanged", "Files changed while mending", 3}}}};
+           {{"keyDecisions", "Decisions made while fixing", 1},
+            {"correctedAssumptions", "Assumptions corrected while fixing", 1},
+            {"knownLimitations", "Known limitations after fixing", 2},
+            {"filesChanged", "Files changed while fixing", 3}}}};
 }
 
 void append(std::vector<FromPhase>& rows, std::vector<FromPhase> more) {
   for (FromPhase& row : more) rows.push_back(std::move(row));
 }
 
-// The table: what each phase is given of the ones before it.
+// The table: what each phase gets from the earlier ones.
 std::vector<FromPhase> table_for(Phase target) {
   const FromPhase shaped{Phase::kShaping, {kChecklist, kShapeConstraints, kOutOfScope}};
   switch (target) {
@@ -91,13 +91,12 @@ std::vector<FromPhase> table_for(Phase target) {
       return {};
     case Phase::kShaping:
       return {{Phase::kDiscovery,
-               {kConstraints, kDirection, kInvariants, {"rejectedDirections", "Directions not taken", 2}, kLocations}}};
+               {kConstraints, kDirection, kInvariants, {"rejectedDirections", "Rejected directions", 2}, kLocations}}};
     case Phase::kDesign:
     case Phase::kCoding: {
       std::vector<FromPhase> rows = {
           {Phase::kDiscovery, {kConstraints, kInvariants, kLocations}},
-          {Phase::kShaping,
-           {kShape, kAppetite, kShapeConstraints, kOutOfScope, {"rabbitHoles", "What to stay away from", 2}}}};
+          {Phase::kShaping, {kShape, kAppetite, kShapeConstraints, kOutOfScope, {"rabbitHoles", "What to avoid", 2}}}};
       if (target == Phase::kCoding) rows.push_back({Phase::kDesign, {{"", "The design of the user interface", 1}}});
       return rows;
     }
@@ -136,7 +135,7 @@ class ContextBuilder {
         {std::move(key), agent::SourceKind::kPrior, std::move(title), std::move(text), priority, author_view});
   }
 
-  // Outside of the room for what earlier phases found: what there is to be done must arrive.
+  // Not part of the budget for earlier results: the task itself must arrive.
   void work_from(std::string key, std::string title, std::string text) {
     if (is_blank(text)) return;
     sources_.push_back({std::move(key), agent::SourceKind::kDocument, std::move(title), std::move(text)});
@@ -147,9 +146,9 @@ class ContextBuilder {
     if (!reading.is_object()) return;
     std::string text = reading.string_at("interpretation").value_or("");
     if (const std::string assumed = lines_of(reading["unresolvedAssumptions"]); !assumed.empty()) {
-      text += "\nAssumed without proof:\n" + assumed;
+      text += "\nUnproven assumptions:\n" + assumed;
     }
-    add("interpretation", "How the task is read; this was committed to", std::move(text), 1);
+    add("interpretation", "The committed interpretation of the task", std::move(text), 1);
   }
 
   void add_degradations() {
@@ -164,8 +163,7 @@ class ContextBuilder {
       text += fmt::format("{}- {} ended {}: {}", text.empty() ? "" : "\n", mark.string_at("phase").value_or("?"),
                           mark.string_at("kind").value_or("?"), mark.string_at("why").value_or("?"));
     }
-    add("degradations", "Phases that did not hand over all they should; say so in what you hand over", std::move(text),
-        1);
+    add("degradations", "Phases with incomplete results; mention them in your own result", std::move(text), 1);
   }
 
   void add_findings() {
@@ -173,8 +171,7 @@ class ContextBuilder {
     if (target_ != Phase::kReview) {
       std::size_t number = 0;
       for (const Value& finding : results_.findings) {
-        work_from("review.findings",
-                  fmt::format("Finding {} of {} to be dealt with", ++number, results_.findings.size()),
+        work_from("review.findings", fmt::format("Finding {} of {} to fix", ++number, results_.findings.size()),
                   line_of(finding));
       }
     }
@@ -182,7 +179,7 @@ class ContextBuilder {
     for (const std::string& file : results_.collateral) {
       beside += fmt::format("{}- {}", beside.empty() ? "" : "\n", file);
     }
-    add("delivery.collateral", "Files changed that nobody had declared", std::move(beside), 1);
+    add("delivery.collateral", "Changed files that were not declared", std::move(beside), 1);
   }
 
   void add_phase(const FromPhase& row) {
@@ -218,14 +215,14 @@ class ContextBuilder {
     return text;
   }
 
-  // Whole where they fit beside the other parts; else their newest part, with a word on the rest.
+  // Complete where they fit beside the other parts; otherwise their newest part, and how much is missing.
   void add_notes(const std::string& name, const std::string& notes) {
     constexpr std::size_t kNotesBytes = 4'000;
     std::string text(utf8_prefix(notes, kNotesBytes));
     if (text.size() < notes.size()) {
       text += fmt::format("\n[the newest {} of {} bytes of its notes]", text.size(), notes.size());
     }
-    add(name + ".notes", fmt::format("Notes of {}, which handed over nothing else", name), std::move(text), 1);
+    add(name + ".notes", fmt::format("Notes of {}, its only result", name), std::move(text), 1);
   }
 
   void add_author_view(const std::string& name, const Value& artifact) {
@@ -236,7 +233,7 @@ class ContextBuilder {
       }
     }
     add(name + ".confidence", fmt::format("How sure {} was", name), std::move(sure), 3, true);
-    add(name + ".retrospective", fmt::format("What {} thought of its own work", name),
+    add(name + ".retrospective", fmt::format("Retrospective of {} on its own work", name),
         lines_of(artifact["retrospective"]), 3, true);
   }
 
@@ -304,7 +301,7 @@ Result<PhaseResult> PhaseResult::from(const Value& value) {
     result.kind = known;
     is_known = true;
   }
-  if (!is_known) return fail(ErrorCode::kCorrupt, fmt::format("{} is no kind of phase result", quote_json(kind)));
+  if (!is_known) return fail(ErrorCode::kCorrupt, fmt::format("unknown kind of phase result {}", quote_json(kind)));
   result.artifact = value["artifact"];
   result.notes = value.string_at("notes").value_or("");
   result.why = value.string_at("why").value_or("");
@@ -324,12 +321,12 @@ PhaseResult classify_phase(Phase phase, const Value& artifact, std::string_view 
     return result;
   }
   const std::string missing = wanted.empty() ? "an artifact" : std::string(wanted);
-  result.why = kind.empty() ? fmt::format("it handed over no {}", missing)
-                            : fmt::format("it handed over {} where {} was due", quote_json(kind), missing);
+  result.why = kind.empty() ? fmt::format("it produced no {}", missing)
+                            : fmt::format("it produced {} instead of {}", quote_json(kind), missing);
   if (count_code_points(result.notes) > limits::kPartialNotes) {
     result.kind = ResultKind::kPartial;
   } else {
-    result.why += ", and next to no notes";
+    result.why += ", and almost no notes";
   }
   return result;
 }

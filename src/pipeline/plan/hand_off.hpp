@@ -1,4 +1,4 @@
-// What a phase leaves behind for the next ones, and what of it each is given. Pure.
+// The results that a phase passes on, and which of them each later phase gets. Pure.
 #pragma once
 
 #include <map>
@@ -15,7 +15,7 @@ enum class Phase { kDiscovery, kShaping, kDesign, kCoding, kReview, kFix, kAudit
 std::string_view to_string(Phase phase);
 std::optional<Phase> phase_named(std::string_view name);
 
-// The kind its last step hands over; empty: any.
+// The artifact kind of its last step; empty: any.
 std::string_view artifact_kind(Phase phase);
 
 enum class ResultKind { kFull, kPartial, kFallback };
@@ -25,8 +25,8 @@ struct PhaseResult {
   ResultKind kind = ResultKind::kFallback;
   Value artifact = {};     // kFull: valid by its contract
   std::string notes = {};  // newest first, as the engine recalls them
-  std::string why = {};    // why it is not full
-  // Phases before it that were not full: {phase, round, kind, why}; repeated by every later phase.
+  std::string why = {};    // why it is not kFull
+  // Earlier phases that were not full: {phase, round, kind, why}; repeated by every later phase.
   Value::Array degraded = {};
   Value to_value() const;
   static Result<PhaseResult> from(const Value& value);
@@ -38,18 +38,18 @@ PhaseResult classify_phase(Phase phase, const Value& artifact, std::string_view 
 enum class OnPartial { kProceed, kRetryOnce, kEscalate };
 
 // What each target phase gets from the earlier ones, by the table, as sources of kind kPrior with their priorities; the
-// committed interpretation with its assumptions and every degradation are priority 1 for all. Partial results pass
-// their notes on. Confidence and retrospectives are marked author_view. What fixer and auditor are there for, findings
-// and what the audit made of them, is kDocument, one source a finding: their task, and a prior result to a challenger.
+// committed interpretation with its assumptions and every degradation are priority 1 for all. Partial results pass on
+// their notes. Confidence and retrospectives are marked author_view. The subject of fixer and auditor, findings and
+// audit results, is kDocument, one source per finding: a task for them, and a prior result for a challenger.
 struct PhaseResults {
   std::map<Phase, PhaseResult> newest;
-  Value interpretation = {};                 // wr.interpretation, once it is committed
+  Value interpretation = {};                 // wr.interpretation, once committed
   Value::Array findings = {};                // of the newest review
-  std::vector<std::string> collateral = {};  // files changed beyond what was declared
+  std::vector<std::string> collateral = {};  // changed files that were not declared
 };
 std::vector<agent::ContextSource> context_for(Phase target, const PhaseResults& results);
 
-// Sources as they are kept with a phase, for the agents it starts.
+// Sources as stored with a phase, for the agents it starts.
 Value to_value(const std::vector<agent::ContextSource>& sources);
 std::vector<agent::ContextSource> sources_from(const Value& value);
 

@@ -66,8 +66,8 @@ std::vector<std::string> given(Phase target) {
   return keys;
 }
 
-// RunSettings that name them are not refused before a run has any.
-TEST(HandOff, EveryKeyIsOneThatIsolationKnows) {
+// Settings that name them must not be rejected before a run has any.
+TEST(HandOff, EveryKeyIsKnownToIsolation) {
   PhaseResults partial = all();
   partial.newest[Phase::kShaping] = {.kind = ResultKind::kPartial, .notes = std::string(60, 'n')};
   partial.newest[Phase::kDesign] = full(Phase::kDesign, R"({"kind": "x", "screens": ["one"]})");
@@ -83,7 +83,7 @@ TEST(HandOff, EveryKeyIsOneThatIsolationKnows) {
   }
 }
 
-std::string told(Phase target, const PhaseResults& results) {
+std::string bundle_text(Phase target, const PhaseResults& results) {
   std::string text;
   for (const agent::ContextSource& source : context_for(target, results))
     text += source.title + "\n" + source.text + "\n";
@@ -122,7 +122,7 @@ TEST(HandOff, TableOfFix) {
                                    "3 coding.confidence", "3 coding.filesChanged", "3 coding.retrospective"));
 }
 
-// However many there are: they are the work, not what was found on the way.
+// However many there are: they are the task, not earlier results.
 TEST(HandOff, FindingsReachFixerAndAuditor) {
   PhaseResults results = all();
   results.findings.clear();
@@ -135,14 +135,14 @@ TEST(HandOff, FindingsReachFixerAndAuditor) {
     EXPECT_EQ(std::ranges::count(bundle->entries, std::string("review.findings"), &agent::BundleEntry::key), 60);
     EXPECT_TRUE(std::ranges::none_of(bundle->entries, &agent::BundleEntry::is_omitted));
     EXPECT_THAT(bundle->slots.back().text, HasSubstr("Finding 60 of 60"));
-    // A challenger is given no results of others, whatever they are for.
+    // A challenger gets no results of others, whatever their purpose.
     const auto alone = agent::make_bundle({.role = "adversarial"}, "identity", context_for(phase, results));
     ASSERT_TRUE(alone);
     EXPECT_THAT(alone->slots.back().text, Not(HasSubstr("LAST")));
   }
 }
 
-TEST(HandOff, WhatTheAuthorThinksIsMarked) {
+TEST(HandOff, TheAuthorsViewIsMarked) {
   for (const agent::ContextSource& source : context_for(Phase::kReview, all())) {
     const bool is_view = source.key.ends_with(".confidence") || source.key.ends_with(".retrospective");
     EXPECT_EQ(source.author_view, is_view) << source.key;
@@ -152,7 +152,7 @@ TEST(HandOff, WhatTheAuthorThinksIsMarked) {
 TEST(HandOff, InterpretationGoesToEveryPhase) {
   for (const Phase phase :
        {Phase::kShaping, Phase::kDesign, Phase::kCoding, Phase::kReview, Phase::kFix, Phase::kAudit}) {
-    EXPECT_THAT(told(phase, all()), HasSubstr("READING\nAssumed without proof:\n- ASSUMED"));
+    EXPECT_THAT(bundle_text(phase, all()), HasSubstr("READING\nUnproven assumptions:\n- ASSUMED"));
   }
 }
 
@@ -176,13 +176,13 @@ TEST(HandOff, D06_NotesOfAPartialPhaseArePassedOn) {
     EXPECT_EQ(found->priority, 1);
     EXPECT_EQ(found->text, notes);
   }
-  EXPECT_THAT(told(Phase::kFix, results), Not(HasSubstr("MARKER")));
+  EXPECT_THAT(bundle_text(Phase::kFix, results), Not(HasSubstr("MARKER")));
 }
 
-TEST(HandOff, LongNotesSayWhatIsMissing) {
+TEST(HandOff, LongNotesReportTheCut) {
   PhaseResults results;
   results.newest[Phase::kDiscovery] = classify_phase(Phase::kDiscovery, {}, std::string(9'000, 'x'), {});
-  EXPECT_THAT(told(Phase::kShaping, results), HasSubstr("[the newest 4000 of 9000 bytes of its notes]"));
+  EXPECT_THAT(bundle_text(Phase::kShaping, results), HasSubstr("[the newest 4000 of 9000 bytes of its notes]"));
 }
 
 TEST(HandOff, DegradationsAreRepeatedOnce) {
@@ -190,12 +190,12 @@ TEST(HandOff, DegradationsAreRepeatedOnce) {
   const Value mark = json(R"({"phase": "discovery", "round": 0, "kind": "partial", "why": "no artifact"})");
   results.newest[Phase::kShaping].degraded = {mark};
   results.newest[Phase::kCoding].degraded = {mark};
-  const std::string text = told(Phase::kReview, results);
+  const std::string text = bundle_text(Phase::kReview, results);
   EXPECT_THAT(text, HasSubstr("- discovery ended partial: no artifact"));
   EXPECT_EQ(text.find("discovery ended partial"), text.rfind("discovery ended partial"));
 }
 
-TEST(HandOff, ResultGoesThroughItsValue) {
+TEST(HandOff, AResultConvertsToAValueAndBack) {
   PhaseResult result = classify_phase(Phase::kCoding, {}, std::string(60, 'n'), {Value("mark")});
   const auto back = PhaseResult::from(result.to_value());
   ASSERT_TRUE(back);
@@ -205,13 +205,13 @@ TEST(HandOff, ResultGoesThroughItsValue) {
   EXPECT_FALSE(PhaseResult::from(json(R"({"kind": "splendid"})")));
 }
 
-TEST(HandOff, OddArtifactsAreNoHarm) {
+TEST(HandOff, UnusualArtifactsAreHarmless) {
   PhaseResults results;
   results.newest[Phase::kDiscovery] =
       classify_phase(Phase::kDiscovery, json(R"({"kind": "wr.discovery_handoff", "keyInvariants": {"a": [1, {"b": 2}]},
         "implementationConstraints": 7, "selectedDirection": null})"),
                      "", {});
-  EXPECT_THAT(told(Phase::kShaping, results), HasSubstr("7"));
+  EXPECT_THAT(bundle_text(Phase::kShaping, results), HasSubstr("7"));
 }
 
 }  // namespace

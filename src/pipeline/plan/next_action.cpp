@@ -16,7 +16,7 @@ constexpr std::array kUpToRequest = {DeliveryStep::kHead,    DeliveryStep::kScop
                                      DeliveryStep::kSecrets, DeliveryStep::kCommit, DeliveryStep::kPush,
                                      DeliveryStep::kRequest};
 
-// Made again behind an update.
+// Repeated after an update.
 constexpr std::array kAfterUpdate = {DeliveryStep::kUpdate, DeliveryStep::kChecks, DeliveryStep::kPush,
                                      DeliveryStep::kRequest};
 
@@ -35,8 +35,8 @@ std::string first_finding(const DeliveryStepResult& done) {
   return done.findings.empty() ? std::string("it did not pass") : done.findings.front().summary;
 }
 
-// One walk over the whole course of a run: whatever is not done yet is what comes next. Each part gives nothing when it
-// is done with.
+// One walk over a whole run: the first thing that is not done yet is the next action. Each part returns nothing when it
+// is done.
 class Planner {
  public:
   Planner(const RunState& state, const RunSettings& settings, bool is_hosted)
@@ -56,7 +56,7 @@ class Planner {
 
   Maybe before_any_phase() const {
     if (state_.stop_requested) {
-      return EndRun{"stopped", state_.stop_reason.empty() ? "stopped by " + state_.stop_by : state_.stop_reason};
+      return EndRun{"stopped", state_.stop_reason.empty() ? "requested by " + state_.stop_by : state_.stop_reason};
     }
     if (auto ended = ended_by_answer()) return ended;
     if (state_.parked_until != 0) return WaitUntil{state_.parked_until};
@@ -68,7 +68,7 @@ class Planner {
     if (!state_.route) return ChooseMode{};
     if (mode() == RunMode::kEscalate) return escalate("routing", 0, "it was routed to a person");
     if (mode() != RunMode::kFull && mode() != RunMode::kImplement) {
-      return EndRun{"failed", fmt::format("{} is not something this run can do", to_string(mode()))};
+      return EndRun{"failed", fmt::format("this run does not support {}", to_string(mode()))};
     }
     if (state_.tree.path.empty()) return CreateWorkTree{};
     return std::nullopt;
@@ -79,10 +79,10 @@ class Planner {
     for (const RunQuestion& asked : state_.asked) {
       if (asked.choice.empty() || asked.question == "session") continue;
       if (asked.choice == "stop") {
-        return EndRun{"stopped", fmt::format("{} said so ({})", by(asked), asked.question)};
+        return EndRun{"stopped", fmt::format("requested by {} ({})", by(asked), asked.question)};
       }
       if (asked.choice == "restart")
-        return EndRun{"abandoned", fmt::format("restarted as {} with the ticket as it is now", restart_id(state_.id))};
+        return EndRun{"abandoned", fmt::format("restarted as {} with the current ticket", restart_id(state_.id))};
       if (asked.choice.starts_with('(') && asked.choice != "(retried)") {
         return EndRun{"escalated", fmt::format("the question about {} was left {}", asked.question, asked.choice)};
       }
@@ -107,7 +107,7 @@ class Planner {
     if (auto action = phase(Phase::kDesign, 0)) return action;
     const PhaseRecord& record = *state_.newest(Phase::kDesign, 0);
     const RunQuestion* asked = question_after(record.ended_seq, "ui");
-    if (asked == nullptr) return AskPerson{"ui", "the change touches a user interface"};
+    if (asked == nullptr) return AskPerson{"ui", "the change affects a user interface"};
     if (asked->choice == "again") return begin(Phase::kDesign, 0, record.attempt + 1);
     return std::nullopt;
   }
@@ -125,7 +125,7 @@ class Planner {
     return reviewed(round);
   }
 
-  // The fixer answered the findings and changed nothing: what was delivered before is reviewed again.
+  // The fixer answered the findings without changing anything: the delivered state is reviewed again.
   bool all_findings_answered(int round) const {
     const RunState::DeliveryRecord* scope = state_.newest(DeliveryStep::kScope, round);
     if (scope == nullptr || scope->done.passed || requested_at(round - 1) == 0) return false;
@@ -138,7 +138,7 @@ class Planner {
     return review == nullptr ? 0 : review->ended_seq;
   }
 
-  // ScopeFilter what is reviewed in this round was delivered.
+  // The event at which what is reviewed in this round was delivered.
   std::int64_t requested_at(int round) const {
     for (; round >= 0; --round) {
       const RunState::DeliveryRecord* made = state_.newest(DeliveryStep::kRequest, round);
@@ -159,7 +159,7 @@ class Planner {
     });
     const int rounds = judged_by(review.policy).fix_rounds;
     if (!was_audited && verdict != "minor") {
-      // Rounds of mending are for what is minor: what blocks is always audited, and mended once more.
+      // Fix rounds are for minor findings: blocking ones are always audited, and fixed once more.
       if (auto action = phase(Phase::kAudit, round)) return action;
       if (rounds > 0) return std::nullopt;
     }
@@ -167,7 +167,7 @@ class Planner {
     return not_clean(round, review, was_audited || verdict != "minor" ? "audit-chain" : "fix-loop");
   }
 
-  // Rounds that were begun because of a review.
+  // Rounds started because of a review.
   int reviews_before(int round) const {
     int count = 0;
     for (int i = 0; i < round; ++i) {
@@ -177,7 +177,7 @@ class Planner {
     return count;
   }
 
-  // Rounds that were begun because scope, checks or secrets did not pass: they take nothing from those of the review.
+  // Rounds started because scope, checks or secrets failed: they do not count against the review's rounds.
   int refusals_before(int round) const {
     std::set<int> rounds;
     for (const RunState::DeliveryRecord& made : state_.deliveries) {
@@ -200,7 +200,7 @@ class Planner {
     return std::nullopt;
   }
 
-  // The base moved on while the run was at work: it is merged into the branch, and that is delivered like any change.
+  // The base advanced during the run: it is merged into the branch, and the result is delivered like any change.
   Maybe brought_up_to_date(int round, bool& has_findings) const {
     const RunState::DeliveryRecord* update = state_.newest(DeliveryStep::kUpdate, round);
     const RunState::DeliveryRecord* merge = state_.newest(DeliveryStep::kMerge, round);
@@ -232,7 +232,7 @@ class Planner {
     if (auto action = deliver(DeliveryStep::kRequestChecks, round, has_findings, since)) return action;
     if (has_findings) return std::nullopt;
     const MergePolicy policy = merge_policy(settings_, is_hosted_);
-    if (policy == MergePolicy::kNever) return finished("requested", "merging is left to people");
+    if (policy == MergePolicy::kNever) return finished("requested", "the settings leave merging to people");
     const bool was_tried = state_.newest(DeliveryStep::kMerge, round) != nullptr;
     if (!has_word && !was_tried && (policy == MergePolicy::kAsk || needs_confirmation())) {
       const RunQuestion* asked = question_after(std::max(requested_at(round), reviewed_at(round)), "merge");
@@ -250,12 +250,12 @@ class Planner {
     return finished("merged", "");
   }
 
-  // A change that a person or an audit had to look at never merges by itself.
+  // A change that needed a person or an audit never merges automatically.
   bool needs_confirmation() const { return !state_.escalations.empty() || state_.newest(Phase::kAudit) != nullptr; }
 
   std::string merge_reason(MergePolicy policy) const {
-    if (policy == MergePolicy::kAsk) return "merging is asked for here";
-    return state_.escalations.empty() ? "a review was blocking" : "the change went through an escalation";
+    if (policy == MergePolicy::kAsk) return "the settings ask before merging";
+    return state_.escalations.empty() ? "a review had blocking findings" : "the change went through an escalation";
   }
 
   RunAction finished(std::string outcome, std::string reason) const {
@@ -298,7 +298,7 @@ class Planner {
     const int granted = times_granted(state_, "budget");
     if (budget.tokens > 0 && state_.usage().total() >= budget.tokens * granted) {
       return escalate("budget", round,
-                      fmt::format("{} of {} tokens are used", state_.usage().total(), budget.tokens * granted));
+                      fmt::format("{} of {} tokens used", state_.usage().total(), budget.tokens * granted));
     }
     if (budget.micro_cents > 0 && state_.micro_cents() >= budget.micro_cents * granted) {
       return escalate("budget", round,
@@ -308,7 +308,7 @@ class Planner {
     return StartPhase{phase, round, attempt};
   }
 
-  // Nothing: it passed, or it has findings for the next round. What was made before `since` does not count.
+  // Nothing: it passed, or it has findings for the next round. Steps before `since` do not count.
   Maybe deliver(DeliveryStep step, int round, bool& has_findings, std::int64_t since = 0) const {
     const RunState::DeliveryRecord* made = state_.newest(step, round);
     if (made == nullptr || made->seq < since) return DeliverStep{step, round};
@@ -317,7 +317,7 @@ class Planner {
     const auto answer = answer_after(made->seq, label, round);
     if (answer == "retry") return DeliverStep{step, round};
     if (answer == "accept") return std::nullopt;
-    if (answer == "leave") return finished("requested", "left open after the forge refused it");
+    if (answer == "leave") return finished("requested", "left open after the forge refused to merge");
     const bool has_rounds = refusals_before(round) < judged_by(made->policy).fix_rounds;
     if (is_for_fixer(*made) && (has_rounds || answer == "fix")) {
       has_findings = true;
@@ -348,7 +348,7 @@ class Planner {
     return asked == nullptr ? std::string() : asked->choice;
   }
 
-  // What was answered when this was escalated after that event; nothing: it was not.
+  // The answer to the escalation after that event; nothing: there was none.
   std::optional<std::string> answer_after(std::int64_t seq, std::string_view label, int round) const {
     for (const Escalation& one : state_.escalations) {
       if (one.seq > seq && one.phase == label && one.round == round) return answer_to(one);

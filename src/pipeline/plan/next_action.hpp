@@ -1,4 +1,4 @@
-// What a run does next, from what has happened. Pure: the whole course of a run is this function.
+// Decides what a run does next, from its events. Pure: this function defines the whole flow of a run.
 #pragma once
 
 #include <string>
@@ -44,11 +44,11 @@ struct Finished {};
 using RunAction = std::variant<ChooseMode, CreateWorkTree, StartPhase, ContinuePhase, DeliverStep, AskPerson,
                                AwaitAnswer, Escalate, WaitUntil, ArchivePitch, EndRun, Finished>;
 
-// What happened is judged by the policy it was recorded with, so that settings which change on the way change what is
-// still to come and nothing else.
+// Past events are judged by the policy they were recorded with, so that changed settings affect only what is still to
+// come.
 RunAction next_action(const RunState& state, const RunSettings& settings, bool is_hosted);
 
-// Which of the answers a question may have; the first is what one would usually say.
+// The possible answers to a question; the first is the usual one.
 //   escalation: retry, fix, accept, proceed, merge, leave, full, stop    ui: approve, again, stop
 //   merge: merge, fix, leave                                         ticket_changed: old, restart, stop
 struct Choice {
@@ -56,21 +56,21 @@ struct Choice {
 };
 std::vector<Choice> choices_for(const RunState& state, std::string_view question, const RunSettings& settings);
 
-// Whether what was found there can be mended by an agent; everything else needs a person.
+// Whether an agent can fix the findings; everything else needs a person.
 bool is_for_fixer(const RunState::DeliveryRecord& made);
 
-// How often a person has allowed what the run had used up (`time`, `budget`), the first time included.
+// How often a person has granted what the run had used up (`time`, `budget`), the first time included.
 int times_granted(const RunState& state, std::string_view what);
 
-// What the next session of a phase may use: the settings' limits; where they say nothing of the time, the phase's own;
-// and of the run's budgets what the phases before it left.
+// What the next session of a phase may use: the settings' limits; if they do not limit the time, the phase's own; and
+// what earlier phases left of the run's budgets.
 agent::WorkLimits limits_for(Phase phase, const RunState& state, const RunSettings& settings);
 
 MergePolicy merge_policy(const RunSettings& settings, bool is_hosted);
-// Findings the next round is to deal with: of the review, of delivery, and what a person said.
+// Findings for the next round: of the review, of delivery, and a person's remark.
 Value::Array findings_before(const RunState& state, int round);
 Policy policy_of(const RunSettings& settings);
-// clean, minor, blocking, unknown. Whatever it calls itself, a review with a critical or major finding is blocking.
+// clean, minor, blocking, unknown. A review with a critical or major finding is blocking, whatever verdict it states.
 std::string verdict_of(const PhaseRecord& review);
 
 }  // namespace sb::pipeline

@@ -50,7 +50,7 @@ TEST(Plan, UnknownVerdictCountsAsBlocking) {
   EXPECT_EQ(walk.run(), kUpToReview + ", audit, fix 1, deliver 1, review 1, ask merge, and waits");
 }
 
-TEST(Plan, ASessionThatIsRetriedIsWorkedOnAndTheQuestionAboutItIsSettled) {
+TEST(Plan, ARetriedSessionContinuesAndSettlesItsQuestion) {
   PlanSimulator walk;
   walk.ends["coding"] = {"killed", "stalled", "full"};
   walk.words["escalation"] = {"(retried)", "(retried)"};
@@ -63,7 +63,7 @@ TEST(Plan, ASessionThatIsRetriedIsWorkedOnAndTheQuestionAboutItIsSettled) {
   EXPECT_EQ(walk.state.newest(Phase::kCoding)->attempt, 1);
 }
 
-TEST(Plan, ASessionThatIsRetriedAtOnceIsAskedAboutByNobody) {
+TEST(Plan, AnImmediateRetryAsksNoQuestion) {
   PlanSimulator walk;
   walk.ends["coding"] = {"killed", "full"};
   walk.retries_at_once = true;
@@ -93,13 +93,13 @@ TEST(Plan, PersonMayMergeAnEscalatedChange) {
                             "merged");
 }
 
-TEST(Plan, PartialGoesOnByDefault) {
+TEST(Plan, PartialContinuesByDefault) {
   PlanSimulator walk;
   walk.ends["discovery"] = {"partial"};
   EXPECT_EQ(walk.run(), kUpToReview + ", merge, merged");
 }
 
-TEST(Plan, PartialMayBeTriedOnceMore) {
+TEST(Plan, PartialMayBeRetriedOnce) {
   PlanSimulator walk;
   walk.settings.on_partial = OnPartial::kRetryOnce;
   walk.ends["discovery"] = {"partial", "partial"};
@@ -116,7 +116,7 @@ TEST(Plan, PartialMayEscalate) {
             "ask merge, and waits");
 }
 
-TEST(Plan, FallbackEscalatesAndMayBeTriedAgain) {
+TEST(Plan, FallbackEscalatesAndMayBeRetried) {
   PlanSimulator walk;
   walk.ends["discovery"] = {"fallback", "full"};
   walk.words["escalation"] = {"retry"};
@@ -126,7 +126,7 @@ TEST(Plan, FallbackEscalatesAndMayBeTriedAgain) {
             "deliver 0, review, ask merge, merge, merge, merged");
 }
 
-TEST(Plan, SecondFailureIsAskedAboutAgain) {
+TEST(Plan, ASecondFailureAsksAgain) {
   PlanSimulator walk;
   walk.ends["coding"] = {"agent_died", "stalled"};
   walk.words["escalation"] = {"retry", "stop"};
@@ -135,7 +135,7 @@ TEST(Plan, SecondFailureIsAskedAboutAgain) {
             "escalate coding, ask escalation, stop, stopped");
 }
 
-// D24: a loop that ends before its workflow is no success, whatever it wrote.
+// D24: a loop that ends before its workflow has failed, whatever it wrote.
 TEST(Plan, D24_EndingEarlyIsAFailure) {
   for (const char* state : {"stopped_early", "turn_limit", "repeating", "killed"}) {
     PlanSimulator walk;
@@ -144,7 +144,7 @@ TEST(Plan, D24_EndingEarlyIsAFailure) {
   }
 }
 
-TEST(Plan, InterfaceIsDesignedAndAPersonSaysYes) {
+TEST(Plan, TheInterfaceIsDesignedAndAPersonApproves) {
   PlanSimulator walk;
   walk.touches_ui = true;
   EXPECT_EQ(walk.run(), "discovery, shaping, design, ask ui, and waits");
@@ -156,7 +156,7 @@ TEST(Plan, InterfaceIsDesignedAndAPersonSaysYes) {
             "deliver 0, review, merge, merged");
 }
 
-TEST(Plan, HostedForgesAreAskedAboutMerging) {
+TEST(Plan, HostedForgesAskBeforeMerging) {
   PlanSimulator walk;
   walk.is_hosted = true;
   EXPECT_EQ(walk.run(), kUpToReview + ", ask merge, and waits");
@@ -164,14 +164,13 @@ TEST(Plan, HostedForgesAreAskedAboutMerging) {
   left.is_hosted = true;
   left.words["merge"] = {"leave"};
   EXPECT_EQ(left.run(), kUpToReview + ", ask merge, leave, requested");
-  PlanSimulator mended;
-  mended.is_hosted = true;
-  mended.words["merge"] = {"fix", "merge"};
-  EXPECT_EQ(mended.run(),
-            kUpToReview + ", ask merge, fix, fix 1, deliver 1, review 1, ask merge, merge, merge, merged");
+  PlanSimulator fixed;
+  fixed.is_hosted = true;
+  fixed.words["merge"] = {"fix", "merge"};
+  EXPECT_EQ(fixed.run(), kUpToReview + ", ask merge, fix, fix 1, deliver 1, review 1, ask merge, merge, merge, merged");
 }
 
-TEST(Plan, MergeNeverAndAutoAreKept) {
+TEST(Plan, MergeNeverAndAutoAreHonoured) {
   PlanSimulator never;
   never.settings.merge = MergePolicy::kNever;
   EXPECT_EQ(never.run(), kUpToReview + ", requested");
@@ -181,7 +180,7 @@ TEST(Plan, MergeNeverAndAutoAreKept) {
   EXPECT_EQ(automatic.run(), kUpToReview + ", merge, merged");
 }
 
-TEST(Plan, OutageParksAndComesBack) {
+TEST(Plan, AnOutageParksTheRunAndItContinuesLater) {
   PlanSimulator walk;
   walk.ends["coding"] = {"outage", "outage", "full"};
   EXPECT_EQ(walk.run(), "discovery, shaping, coding, parked, parked, deliver 0, review, merge, merged");
@@ -229,7 +228,7 @@ PlanSimulator simulate_base_moves(int times) {
   return walk;
 }
 
-TEST(Plan, ABaseThatMovedOnIsMergedIntoTheBranchAndThatIsDelivered) {
+TEST(Plan, AnAdvancedBaseIsMergedIntoTheBranchAndDelivered) {
   EXPECT_EQ(simulate_base_moves(1).run(), kUpToReview + ", merge 0 fails, update, deliver 0, merge, merged");
   PlanSimulator person = simulate_base_moves(1);
   person.settings.merge = MergePolicy::kAsk;
@@ -251,14 +250,14 @@ TEST(Plan, AConflictWithTheBaseGoesToAPerson) {
   EXPECT_THAT(left.run(), testing::EndsWith("leave, requested"));
 }
 
-TEST(Plan, WhatDoesNotPassItsChecksOnTheNewBaseIsFixedThere) {
+TEST(Plan, FailedChecksOnTheNewBaseAreFixedThere) {
   PlanSimulator walk = simulate_base_moves(1);
   walk.steps["checks"] = {true, false};
   EXPECT_EQ(walk.run(),
             kUpToReview + ", merge 0 fails, update, checks 0 fails, fix 1, deliver 1, review 1, merge, merged");
 }
 
-TEST(Plan, ABaseThatNeverRestsGoesToAPerson) {
+TEST(Plan, ABaseThatKeepsAdvancingGoesToAPerson) {
   PlanSimulator walk = simulate_base_moves(limits::kUpdates + 1);
   const std::string trace = walk.run();
   EXPECT_THAT(trace, testing::EndsWith("merge 0 fails, escalate merge, ask escalation, and waits"));
@@ -269,14 +268,14 @@ TEST(Plan, ABaseThatNeverRestsGoesToAPerson) {
   EXPECT_THAT(enough.run(), testing::EndsWith("merge, merged"));
 }
 
-TEST(Plan, ChecksThatNeverEndAreNothingForTheFixer) {
+TEST(Plan, ChecksThatNeverEndDoNotGoToTheFixer) {
   PlanSimulator walk;
   walk.steps["request_checks"] = {false};
   walk.failed_facts["request_checks"] = Value::object({{"state", "pending"}});
   EXPECT_THAT(walk.run(), testing::EndsWith("request_checks 0 fails, escalate delivery, ask escalation, and waits"));
 }
 
-// D19: a merge that was refused is not called merged.
+// D19: a refused merge is not reported as merged.
 TEST(Plan, D19_RefusedMergeGoesToAPerson) {
   for (const char* step : {"merge", "confirm"}) {
     PlanSimulator walk;
@@ -294,13 +293,13 @@ TEST(Plan, D19_RefusedMergeGoesToAPerson) {
   EXPECT_THAT(again.run(), testing::EndsWith("retry, merge, merged"));
 }
 
-TEST(Plan, PushThatIsRejectedNeedsAPerson) {
+TEST(Plan, ARejectedPushNeedsAPerson) {
   PlanSimulator walk;
   walk.steps["push"] = {false};
   EXPECT_EQ(walk.run(), "discovery, shaping, coding, push 0 fails, escalate delivery, ask escalation, and waits");
 }
 
-TEST(Plan, TicketIsClosedOnceItIsMerged) {
+TEST(Plan, TheTicketIsClosedAfterTheMerge) {
   PlanSimulator walk;
   walk.ticket.id = "T-1";
   walk.ticket.title = "T";
@@ -311,7 +310,7 @@ TEST(Plan, TicketIsClosedOnceItIsMerged) {
   EXPECT_EQ(failing.run(), kUpToReview + ", merge, close 0 fails, merged");
 }
 
-TEST(Plan, EscalateModeAsksAtOnce) {
+TEST(Plan, EscalateModeAsksImmediately) {
   PlanSimulator walk;
   walk.mode = RunMode::kEscalate;
   walk.words["escalation"] = {"full"};
@@ -320,8 +319,8 @@ TEST(Plan, EscalateModeAsksAtOnce) {
             "ask merge, and waits");
 }
 
-// D23: a question that ended without an answer is no approval.
-TEST(Plan, D23_QuestionWithoutAnAnswerIsNoYes) {
+// D23: a question that ended without an answer is not an approval.
+TEST(Plan, D23_AnUnansweredQuestionIsNotAnApproval) {
   for (const char* ending : {"(declined)", "(cancelled)", "(expired)"}) {
     PlanSimulator walk;
     walk.touches_ui = true;
@@ -331,7 +330,7 @@ TEST(Plan, D23_QuestionWithoutAnAnswerIsNoYes) {
 }
 
 // However few turns each phase takes.
-TEST(Plan, NothingIsStartedOnceTheBudgetIsUsedUp) {
+TEST(Plan, NothingStartsOnceTheBudgetIsUsedUp) {
   PlanSimulator walk;
   walk.phase_tokens = 600;
   walk.settings.agents.limits.tokens = 1'000;
@@ -341,7 +340,7 @@ TEST(Plan, NothingIsStartedOnceTheBudgetIsUsedUp) {
       "discovery, shaping, escalate budget, ask escalation, retry, coding, deliver 0, review, ask merge, and waits");
 }
 
-TEST(Plan, TimeOfAPhaseIsItsOwnUnlessTheSettingsSay) {
+TEST(Plan, APhaseHasItsOwnTimeLimitUnlessTheSettingsSetOne) {
   RunSettings settings;
   settings.agents.limits.time_ms = 0;
   const std::pair<Phase, int> minutes[] = {{Phase::kDiscovery, 60}, {Phase::kShaping, 35}, {Phase::kDesign, 25},
@@ -357,7 +356,7 @@ TEST(Plan, TimeOfAPhaseIsItsOwnUnlessTheSettingsSay) {
   }
 }
 
-// D28: the limit on a run's time holds.
+// D28: the time limit of a run is enforced.
 TEST(Plan, D28_LongRunsAskBeforeTheNextPhase) {
   PlanSimulator walk;
   walk.phase_ms = 101LL * 60'000;
@@ -367,7 +366,7 @@ TEST(Plan, D28_LongRunsAskBeforeTheNextPhase) {
             "escalate time, ask escalation, and waits");
 }
 
-TEST(Plan, StopEndsItWherever) {
+TEST(Plan, StopEndsTheRunAnywhere) {
   PlanSimulator walk;
   walk.touches_ui = true;
   EXPECT_EQ(walk.run(), "discovery, shaping, design, ask ui, and waits");
@@ -376,7 +375,7 @@ TEST(Plan, StopEndsItWherever) {
   state.stop_by = "kim";
   const RunAction action = next_action(state, walk.settings, false);
   ASSERT_TRUE(std::holds_alternative<EndRun>(action));
-  EXPECT_EQ(std::get<EndRun>(action).reason, "stopped by kim");
+  EXPECT_EQ(std::get<EndRun>(action).reason, "requested by kim");
 }
 
 TEST(Plan, ReviewModesAreNotRunHere) {
@@ -394,8 +393,8 @@ TEST(Plan, FixThatChangesNothingIsReviewedAgain) {
   EXPECT_EQ(walk.run(), kUpToReview + ", fix 1, scope 1 fails, review 1, merge, merged");
 }
 
-// Cancelled, out of date, not ended: nothing that a fixer could mend.
-TEST(Plan, ForgeChecksThatSayNothingGoToAPerson) {
+// Cancelled, out of date, unfinished: nothing that a fixer could fix.
+TEST(Plan, InconclusiveForgeChecksGoToAPerson) {
   PlanSimulator walk;
   walk.steps["request_checks"] = {false};
   walk.causes["request_checks"] = "checks_stopped";
@@ -406,7 +405,7 @@ TEST(Plan, ForgeChecksThatSayNothingGoToAPerson) {
                             "merge, merged");
 }
 
-// What a later round delivered is reviewed and merged as that round's.
+// What a later round delivered is reviewed and merged as the result of that round.
 TEST(Plan, CodingThatChangesNothingIsFixedThenDeliveredAndReviewed) {
   PlanSimulator walk;
   walk.steps["scope"] = {false};
@@ -416,14 +415,14 @@ TEST(Plan, CodingThatChangesNothingIsFixedThenDeliveredAndReviewed) {
   EXPECT_NE(merge, nullptr);
 }
 
-TEST(Plan, NoFixRoundsMeansAPersonAtOnce) {
+TEST(Plan, WithoutFixRoundsAPersonIsAskedImmediately) {
   PlanSimulator walk;
   walk.settings.fix_rounds = 0;
   walk.verdicts = {"minor"};
   EXPECT_EQ(walk.run(), kUpToReview + ", escalate fix-loop, ask escalation, and waits");
 }
 
-TEST(Plan, BlockingIsAuditedAlsoWhenTheRoundsAreUsedUp) {
+TEST(Plan, BlockingIsAuditedEvenWhenTheRoundsAreUsedUp) {
   PlanSimulator walk;
   walk.verdicts = {"minor", "minor", "blocking", "minor"};
   EXPECT_EQ(walk.run(), kUpToReview +
@@ -431,20 +430,20 @@ TEST(Plan, BlockingIsAuditedAlsoWhenTheRoundsAreUsedUp) {
                             "review 3, escalate audit-chain, ask escalation, and waits");
 }
 
-TEST(Plan, WithoutRoundsWhatBlocksIsAuditedAndLeftToAPerson) {
+TEST(Plan, WithoutRoundsBlockingIsAuditedAndGoesToAPerson) {
   PlanSimulator walk;
   walk.settings.fix_rounds = 0;
   walk.verdicts = {"blocking"};
   EXPECT_EQ(walk.run(), kUpToReview + ", audit, escalate audit-chain, ask escalation, and waits");
 }
 
-TEST(Plan, AReviewWithAFindingThatBlocksIsNotClean) {
+TEST(Plan, AReviewWithABlockingFindingIsNotClean) {
   PlanSimulator walk;
   walk.verdicts = {"clean but", "clean"};
   EXPECT_EQ(walk.run(), kUpToReview + ", audit, fix 1, deliver 1, review 1, ask merge, and waits");
 }
 
-TEST(Plan, RoundsForDeliveryTakeNothingFromThoseOfTheReview) {
+TEST(Plan, DeliveryRoundsDoNotCountAsReviewRounds) {
   PlanSimulator walk;
   walk.steps["scope"] = {false};
   walk.verdicts = {"minor", "minor", "clean"};
@@ -453,8 +452,8 @@ TEST(Plan, RoundsForDeliveryTakeNothingFromThoseOfTheReview) {
             "deliver 3, review 3, merge, merged");
 }
 
-// What is over stays over, whatever the settings say by now.
-TEST(Plan, SettingsOfTodayDoNotJudgeYesterday) {
+// Past decisions stay, whatever the settings are now.
+TEST(Plan, ChangedSettingsDoNotAffectThePast) {
   PlanSimulator partial;
   partial.settings.merge = MergePolicy::kAsk;
   partial.ends["discovery"] = {"partial"};

@@ -10,22 +10,22 @@ namespace {
 
 std::unexpected<Error> too_long(const std::string& path) {
   return fail(ErrorCode::kLimit, fmt::format("the pitch {} has more than {} bytes", path, limits::kPitchBytes),
-              "Shorten it, and name the files that hold the rest");
+              "Shorten it, and refer to files for the rest");
 }
 
 Status check_pitch_path(const Files& files, const std::string& folder, const std::string& path) {
   if (SB_TRY(files.canonical(join_path(folder, path))) == join_path(SB_TRY(files.canonical(folder)), path)) return {};
-  return fail(ErrorCode::kInvalid, fmt::format("the pitch {} is a link, or leads through one", path),
-              "Put the text itself there");
+  return fail(ErrorCode::kInvalid, fmt::format("the pitch {} is a link or is below one", path),
+              "Replace the link by a regular file");
 }
 
 }  // namespace
 
 Status check_pitch(const std::string& path, std::string_view text) {
   if (text.size() > limits::kPitchBytes) return too_long(path);
-  if (!is_utf8(text)) return fail(ErrorCode::kInvalid, fmt::format("the pitch {} is no text in UTF-8", path));
+  if (!is_utf8(text)) return fail(ErrorCode::kInvalid, fmt::format("the pitch {} is not UTF-8 text", path));
   if (is_blank(text)) {
-    return fail(ErrorCode::kInvalid, fmt::format("the pitch {} says nothing", path), "Write it, or remove the file");
+    return fail(ErrorCode::kInvalid, fmt::format("the pitch {} is empty", path), "Write it, or remove the file");
   }
   return {};
 }

@@ -19,7 +19,7 @@ constexpr std::array<std::pair<RunMode, std::string_view>, 5> kModes = {{
     {RunMode::kEscalate, "ESCALATE"},
 }};
 
-// Lower case; runs of letters, digits and marks are words, and each of `#`, `!` and `:` is one of its own.
+// Lower case; runs of letters, digits and marks are words, and `#`, `!` and `:` are words of their own.
 std::vector<std::string> words_of(std::string_view text) {
   std::vector<std::string> words;
   if (!is_utf8(text)) return words;
@@ -75,10 +75,10 @@ const std::vector<Phrase>& dependency_phrases() {
   return phrases;
 }
 
-// Several forms of one word are one word.
+// Several forms of one word count as one word.
 struct UiWord {
   std::vector<Phrase> forms;
-  bool is_plain;  // says so by itself; code and databases have views, components and designs, too
+  bool is_plain;  // unambiguous; code and databases have views, components and designs, too
 };
 const std::vector<UiWord>& ui_words() {
   static const std::vector<UiWord> words = {
@@ -109,7 +109,7 @@ UiFound ui_in(std::string_view text) {
   return found;
 }
 
-// Without fenced code and addresses: logs and links say nothing of what is wanted.
+// Without fenced code and addresses: logs and links do not say what is requested.
 std::string prose_of(std::string_view text) {
   std::string prose;
   bool is_code = false;
@@ -131,8 +131,8 @@ std::string prose_of(std::string_view text) {
   return prose;
 }
 
-// A title is about what it names. A condition for being done must say it plainly. A long text mentions everything: only
-// one that speaks of it plainly, and in more than one word, is about it.
+// A title is about what it names. An acceptance criterion must be unambiguous. A long text mentions everything: it
+// counts only if it is unambiguous and uses more than one such word.
 std::string ui_signal(const RouteFacts& facts) {
   std::string names = facts.goal + "\n" + facts.ticket.title;
   for (const std::string& label : facts.ticket.labels) names += "\n" + label;

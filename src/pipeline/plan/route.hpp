@@ -1,4 +1,4 @@
-// Which way a ticket takes, and why. Pure. Keywords are matched as words.
+// Chooses the mode of a run for a ticket, with reasons. Pure. Keywords are matched as words.
 #pragma once
 
 #include <optional>
@@ -22,7 +22,7 @@ struct RouteFacts {
 };
 struct Route {
   RunMode mode = RunMode::kFull;
-  std::vector<std::string> reasons;  // each signal that was looked at and what was seen
+  std::vector<std::string> reasons;  // each signal and what was found
   bool touches_ui = false;
 };
 Route route(const RouteFacts& facts);

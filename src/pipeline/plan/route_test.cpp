@@ -32,7 +32,7 @@ TEST(Route, PitchMeansImplement) {
   EXPECT_THAT(made.reasons, testing::Contains("pitch there: yes"));
 }
 
-TEST(Route, WhatIsAskedForWins) {
+TEST(Route, AnExplicitModeWins) {
   const Route made = route({.goal = "Review PR #12", .ticket = {}, .has_pitch = true, .wanted = RunMode::kFull});
   EXPECT_EQ(made.mode, RunMode::kFull);
   EXPECT_THAT(made.reasons, testing::Contains("change request named: yes"));
@@ -67,7 +67,7 @@ bool touches_ui(const std::string& body, std::vector<std::string> acceptance = {
   return route({.goal = "Make the export faster", .ticket = ticket}).touches_ui;
 }
 
-TEST(Route, ABodyThatIsAboutTheInterfaceCounts) {
+TEST(Route, ABodyAboutTheInterfaceCounts) {
   EXPECT_TRUE(touches_ui("Add a second column to the settings screen. The layout must hold on small screens."));
   EXPECT_TRUE(touches_ui("The UI has no way to start it: the list component needs one."));
   const Ticket ticket{.title = "Export", .body = "A new screen with its layout."};
@@ -75,7 +75,7 @@ TEST(Route, ABodyThatIsAboutTheInterfaceCounts) {
               testing::Contains("words of a user interface: screen, layout (body)"));
 }
 
-TEST(Route, ABodyThatOnlyMentionsItDoesNot) {
+TEST(Route, ABodyThatOnlyMentionsTheInterfaceDoesNotCount) {
   for (const char* body : {
            "It crashes, and the screen goes black.",
            "The screen goes black, and another screen, too.",              // one word, twice
@@ -89,12 +89,12 @@ TEST(Route, ABodyThatOnlyMentionsItDoesNot) {
   }
 }
 
-TEST(Route, AConditionForBeingDoneCountsWhereItSpeaksPlainly) {
+TEST(Route, AnUnambiguousAcceptanceCriterionCounts) {
   EXPECT_TRUE(touches_ui("", {"It is fast", "The screen shows how far it is"}));
   EXPECT_FALSE(touches_ui("", {"Whoever may view the project may export it", "The component is tested"}));
 }
 
-TEST(Route, NotUtf8IsNoWord) {
+TEST(Route, IgnoresInvalidUtf8) {
   EXPECT_FALSE(mentions_ui("ui \xff"));
 }
 

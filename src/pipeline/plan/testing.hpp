@@ -1,4 +1,4 @@
-// Walks a plan through a whole run without doing anything: what would happen is said by the test. For tests.
+// Simulates whole runs of a plan; the test says what happens. For tests.
 #pragma once
 
 #include <fmt/format.h>
@@ -23,14 +23,14 @@ class PlanSimulator {
   std::deque<std::string> verdicts;                      // of reviews, in order; clean when used up
   std::map<std::string, std::deque<std::string>> ends;   // of phases: full, partial, fallback, or an end state
   std::map<std::string, std::deque<bool>> steps;         // of delivery: whether they pass; true when used up
-  std::map<std::string, std::deque<std::string>> words;  // a person's, by question
+  std::map<std::string, std::deque<std::string>> words;  // a person's answers, by question
   std::map<std::string, std::string> remarks;
   std::map<std::string, std::string> causes;  // of findings, by step
-  std::map<std::string, Value> failed_facts;  // of steps that do not pass
+  std::map<std::string, Value> failed_facts;  // of steps that fail
   std::int64_t phase_ms = 60'000, phase_tokens = 0;
-  bool retries_at_once = false;  // a person lets the first session that ends badly go on before anybody is asked
+  bool retries_at_once = false;  // a person retries the first failed session before a question is asked
 
-  // What happens, one word or two each, delivery up to the request as `deliver ROUND`.
+  // The trace: one or two words per event, delivery up to the request as `deliver ROUND`.
   std::string run() {
     add("opened", Value::object({{"v", 1},
                                  {"run", "r-1"},
@@ -43,7 +43,7 @@ class PlanSimulator {
     return resume();
   }
 
-  // After it waited: with other settings, or another word.
+  // After a wait: with other settings, or another answer.
   std::string resume() {
     is_stuck_ = false;
     for (int count = 0; count < 500; ++count) {
@@ -55,7 +55,7 @@ class PlanSimulator {
       std::visit([&](const auto& one) { act(one); }, action);
       if (is_stuck_) return trace_ + ", and waits";
     }
-    return trace_ + ", and so on for ever";
+    return trace_ + ", and so on forever";
   }
 
   RunState state;

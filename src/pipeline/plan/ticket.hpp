@@ -1,7 +1,7 @@
-// A ticket: what is wanted, in the words of whoever wants it. All of it is data for agents; none of it sets policy.
+// A ticket: a request in its author's words. All of it is data for agents; none of it sets policy.
 //
 // Read from a Markdown file with optional front matter (title, labels, acceptance, links, depends_on, id, url), from
-// JSON or YAML of the same members, or fetched by a forge. Pure but for reading the file.
+// JSON or YAML with the same members, or fetched by a forge. Pure except for reading the file.
 #pragma once
 
 #include <string>
@@ -21,17 +21,17 @@ struct Ticket {
     bool operator==(const Comment&) const = default;
   };
   std::vector<Comment> comments = {};
-  bool is_closed = false;  // when it was fetched; no part of its value
+  bool is_closed = false;  // when it was fetched; not part of its value
 
   bool operator==(const Ticket&) const = default;
-  std::string hash() const;        // over what it asks for: not its labels, not what is said about it
+  std::string hash() const;        // over the request: without labels and comments
   std::string plain_text() const;  // every part, for a person
   std::string as_text() const;     // the same for a prompt, as marked data
   Value to_value() const;
   static Result<Ticket> from(const Value& value);
 };
 
-// kInvalid for a ticket that says nothing or is no text, kLimit for one over limits::kTicketBytes.
+// kInvalid for an empty ticket or one that is not text, kLimit for one over limits::kTicketBytes.
 Result<Ticket> read_ticket(std::string_view bytes, const std::string& name);
 
 }  // namespace sb::pipeline

@@ -51,7 +51,7 @@ TEST(Ticket, PlainMarkdownTakesItsHeadingAsTitle) {
   EXPECT_EQ(read("Faster search, please\nIt takes a minute.").title, "Faster search, please");
 }
 
-TEST(Ticket, JsonAndYamlOfTheSameMembers) {
+TEST(Ticket, JsonAndYamlWithTheSameMembers) {
   const Ticket json =
       read(R"({"title": "A", "body": "b", "comments": [{"author": "kim", "text": "and c"}]})", "t.json");
   const Ticket yaml = read("title: A\nbody: b\ncomments:\n  - {author: kim, text: and c}\n", "t.yaml");
@@ -80,7 +80,7 @@ TEST(Ticket, NothingInsideCanCloseItsMarks) {
   EXPECT_THAT(text, Not(HasSubstr("\x1b")));
 }
 
-TEST(Ticket, HashIsOfWhatItAsksFor) {
+TEST(Ticket, TheHashCoversTheRequestOnly) {
   const Ticket one = read(kFront);
   Ticket moved = one;
   moved.labels = {"in progress"};
@@ -91,7 +91,7 @@ TEST(Ticket, HashIsOfWhatItAsksFor) {
   EXPECT_NE(one.hash(), edited.hash());
 }
 
-TEST(Ticket, GoesThroughItsValue) {
+TEST(Ticket, ConvertsToAValueAndBack) {
   Ticket ticket = read(kFront);
   ticket.comments = {{"kim", "x"}};
   const auto back = Ticket::from(ticket.to_value());
@@ -99,7 +99,7 @@ TEST(Ticket, GoesThroughItsValue) {
   EXPECT_EQ(*back, ticket);
 }
 
-TEST(Ticket, OneMegabyteIsTakenAndOneByteMoreIsNot) {
+TEST(Ticket, AcceptsOneMegabyteAndNotOneByteMore) {
   const std::string full = "# T\n" + std::string(limits::kTicketBytes - 4, 'x');
   EXPECT_EQ(read(full).title, "T");
   const auto over = read_ticket(full + "x", "ticket.md");
@@ -113,20 +113,20 @@ struct BadTicket {
   const char* says;
 };
 class TicketRefused : public testing::TestWithParam<BadTicket> {};
-TEST_P(TicketRefused, SaysWhatIsWrong) {
+TEST_P(TicketRefused, ReportsTheFault) {
   const auto ticket = read_ticket(GetParam().bytes, GetParam().name);
   ASSERT_FALSE(ticket);
   EXPECT_THAT(ticket.error().to_string(), HasSubstr(GetParam().says));
 }
-INSTANTIATE_TEST_SUITE_P(
-    All, TicketRefused,
-    testing::Values(BadTicket{"", "t.md", "says nothing"}, BadTicket{" \n\t\n", "t.md", "says nothing"},
-                    BadTicket{"---\nlabels: [x]\n---\n", "t.md", "says nothing"},
-                    BadTicket{"{}", "t.json", "says nothing"}, BadTicket{"\xff\xfe", "t.md", "UTF-8"},
-                    BadTicket{"[1]", "t.json", "not an object"}, BadTicket{"{\"title\":", "t.json", "t.json"},
-                    BadTicket{"---\n- a\n---\nx", "t.md", "between the dashes"},
-                    BadTicket{"---\ndepend_on: [a]\n---\nx", "t.md", "depends_on"},
-                    BadTicket{"title: a\ncomments: 5\n", "t.yaml", "`comments`"}));
+INSTANTIATE_TEST_SUITE_P(All, TicketRefused,
+                         testing::Values(BadTicket{"", "t.md", "is empty"}, BadTicket{" \n\t\n", "t.md", "is empty"},
+                                         BadTicket{"---\nlabels: [x]\n---\n", "t.md", "is empty"},
+                                         BadTicket{"{}", "t.json", "is empty"}, BadTicket{"\xff\xfe", "t.md", "UTF-8"},
+                                         BadTicket{"[1]", "t.json", "not an object"},
+                                         BadTicket{"{\"title\":", "t.json", "t.json"},
+                                         BadTicket{"---\n- a\n---\nx", "t.md", "the front matter is"},
+                                         BadTicket{"---\ndepend_on: [a]\n---\nx", "t.md", "depends_on"},
+                                         BadTicket{"title: a\ncomments: 5\n", "t.yaml", "`comments`"}));
 
 }  // namespace
 }  // namespace sb::pipeline

@@ -24,30 +24,30 @@ Result<std::shared_ptr<void>> lock_run(CoordinatorParts& parts, std::string_view
   const std::string path = run_lock_path(parts.home.home().homes(), run);
   SB_TRY(parts.seams.files.make_directories(parent_path(path), 0700));
   auto lock = SB_TRY(parts.seams.files.try_lock(path));
-  // Whoever looks whether it is driven holds the lock for a moment.
+  // A process that checks whether the run is driven holds the lock for a moment.
   for (int tries = 0; lock == nullptr && tries < kLockTries; ++tries) {
     parts.seams.clock.sleep_ms(kLockMs);
     lock = SB_TRY(parts.seams.files.try_lock(path));
   }
   if (lock == nullptr) {
-    return fail(ErrorCode::kConflict, fmt::format("another process drives run {}", run),
-                fmt::format("Look at it with: signalbox runs show {}", run));
+    return fail(ErrorCode::kConflict, fmt::format("another process is driving run {}", run),
+                fmt::format("See: signalbox runs show {}", run));
   }
   return lock;
 }
 
 Status check_goal(const std::string& goal) {
-  if (!is_utf8(goal)) return fail(ErrorCode::kInvalid, "the goal is no text in UTF-8");
-  if (is_blank(goal)) return fail(ErrorCode::kInvalid, "the goal says nothing", "Say what is to be done");
+  if (!is_utf8(goal)) return fail(ErrorCode::kInvalid, "the goal is not UTF-8 text");
+  if (is_blank(goal)) return fail(ErrorCode::kInvalid, "the goal is empty", "Say what to do");
   if (goal.size() > sb::limits::kGoalBytes) {
     return fail(ErrorCode::kLimit,
-                fmt::format("the goal has {} bytes; {} are taken", goal.size(), sb::limits::kGoalBytes),
+                fmt::format("the goal has {} bytes; the limit is {}", goal.size(), sb::limits::kGoalBytes),
                 "Put the long text into a ticket: --ticket FILE");
   }
   return {};
 }
 
-// What is kept of a ticket is told to agents, and to whoever looks at the run.
+// The stored ticket is shown to agents and to everyone who looks at the run.
 Result<Ticket> without_secrets(const Ticket& ticket, const agent::Redactor& redactor) {
   return Ticket::from(redactor.clean_value(ticket.to_value()));
 }
@@ -71,7 +71,7 @@ std::set<std::string> workflows_of(const Route& route, const RunSettings& settin
 struct Coordinator::Parts : CoordinatorParts {
   explicit Parts(CoordinatorParts given) : CoordinatorParts(std::move(given)) {}
 
-  // What a later phase needs is looked for before the first one costs anything. Their hashes, by id.
+  // Check what later phases need before the first one costs anything. Returns their hashes, by id.
   Result<Value> check_workflows(const RunRequest& request, const Route& route) const {
     const auto catalog =
         SB_TRY(workflow::Catalog::open(seams.files, seams.environment, home.home().homes(), request.workspace));
@@ -91,12 +91,12 @@ struct Coordinator::Parts : CoordinatorParts {
   Status check_route(const Route& route) const {
     if (route.mode == RunMode::kQuickReview || route.mode == RunMode::kReviewOnly) {
       return fail(ErrorCode::kUnsupported,
-                  fmt::format("this would be a review ({}), and reviews of requests are not run by this command",
+                  fmt::format("this looks like a review request ({}), and this command does not run reviews",
                               to_string(route.mode)),
-                  "To have it built instead: --mode FULL");
+                  "To implement it instead: --mode FULL");
     }
     if (settings.strategy == "read-only" && route.mode != RunMode::kEscalate) {
-      return fail(ErrorCode::kInvalid, "the branch strategy read-only leaves nothing to deliver",
+      return fail(ErrorCode::kInvalid, "the branch strategy read-only has nothing to deliver",
                   "Set branch: {strategy: worktree} in signalbox.yaml");
     }
     return {};
@@ -114,7 +114,7 @@ struct Coordinator::Parts : CoordinatorParts {
       }
     }
     return fail(ErrorCode::kNotFound, "there is no pitch to implement",
-                fmt::format("Write {}, or leave --mode out", kPitchFiles.front()));
+                fmt::format("Write {}, or omit --mode", kPitchFiles.front()));
   }
 };
 

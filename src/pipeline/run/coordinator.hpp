@@ -1,7 +1,7 @@
-// Drives a run: asks the plan what comes next, does it, and appends what happened. One process at a time drives a run
-// (a lock that dies with the process); killed anywhere and driven again, it ends the same.
+// Drives a run: asks the plan for the next action, performs it, and appends the result. One process at a time drives a
+// run (a lock that ends with the process); killed at any point and resumed, it ends the same.
 //
-// Threads: drive() on one; several runs in several coordinators.
+// Not thread-safe: drive() on one thread; several runs in several coordinators.
 #pragma once
 
 #include <functional>
@@ -17,14 +17,14 @@ namespace sb::pipeline {
 struct RunRequest {
   std::string goal, workspace;  // workspace: absolute, links resolved
   std::optional<Ticket> ticket = {};
-  std::string ticket_source = {};  // where it can be read again: an absolute path or an address
+  std::string ticket_source = {};  // for reading it again: an absolute path or an address
   std::optional<RunMode> mode = {};
   std::string trigger = {};
-  std::string restart_of = {};  // the run that this one takes the place of
+  std::string restart_of = {};  // the run that this one replaces
 };
 
-// Puts a question to whoever is there; nothing: nobody is, it stays in the inbox. `is_wanted`, asked now and then, says
-// when nobody waits for its answer any more.
+// Asks the person at the terminal; nothing: there is none, the question stays in the inbox. `is_wanted` is called
+// repeatedly and returns false when the answer is no longer needed.
 using AskInteractively = std::function<Status(const std::string& decision, const std::function<bool()>& is_wanted)>;
 
 struct CoordinatorParts {
@@ -37,12 +37,12 @@ struct CoordinatorParts {
   AskInteractively ask_interactively = {};
   std::function<void(const RunState&, const RunEvent&)> on_event = {};
   agent::OnProgress on_progress = {};
-  std::function<bool()> should_continue = {};  // false: leave off; the run goes on when it is driven again
+  std::function<bool()> should_continue = {};  // false: stop driving; the run continues when it is resumed
 };
 
 struct WaitLimits {
   std::int64_t people_ms = 0;
-  // Altogether, for providers and forges that are out. Nothing: until they are back.
+  // In total, for providers and forges that are unavailable. Nothing: until they are back.
   std::optional<std::int64_t> parked_ms = {};
 };
 
@@ -50,12 +50,12 @@ class Coordinator {
  public:
   explicit Coordinator(CoordinatorParts parts);
   ~Coordinator();
-  // The run's id; it is in the log when this returns. Opening the restart of a run again finds the first.
+  // Returns the run's id; it is in the log when this returns. Opening the restart of a run again finds the first one.
   Result<std::string> open(const RunRequest& request);
-  // Until it is over, waits longer for somebody who is not here, or has been parked longer, than there is patience.
-  // kConflict when another process drives it.
+  // Until the run is over, waits for a person who is not here, or is parked longer than `patience`. kConflict when
+  // another process drives it.
   Result<RunState> drive(std::string_view run, WaitLimits wait_limits);
-  // Before driving it on: a ticket that says something else now is asked about.
+  // Before resuming: asks a question if the ticket has changed.
   Status compare_ticket(std::string_view run, const Ticket& now);
 
  private:

@@ -16,7 +16,7 @@ constexpr std::int64_t kRunCheckMs = 200;
 constexpr std::int64_t kDependencyMs = 60'000;
 constexpr std::string_view kDepends = "the ticket depends on";
 
-// Named by where it lay and what it says, so that the same file is known again and another text is not.
+// Identified by path and content, so that the same file is recognised and a changed one is not.
 std::string used_mark(const HomeDirectories& homes, const std::string& path, const std::string& bytes) {
   return join_path(join_path(homes.data, "pitches/used"), sha256_hex(fmt::format("{}\n{}", path, bytes)));
 }
@@ -44,7 +44,7 @@ Status RunDriver::load() {
   return {};
 }
 
-// Nobody else drives it; what others append is a person's wish to stop, which takes nothing away from what happened.
+// No other process drives it; others only append a person's request to stop, which does not change what happened.
 Status RunDriver::append(std::string type, Value payload, std::vector<std::string> blobs) {
   auto done = log_.append(run_, state_.events, type, payload, blobs);
   for (int tries = 0; tries < 5 && !done && done.error().code == ErrorCode::kConflict; ++tries) {
@@ -53,8 +53,8 @@ Status RunDriver::append(std::string type, Value payload, std::vector<std::strin
   }
   if (!done) {
     Error error = done.error();
-    error.message = fmt::format("run {} stops, because `{}` could not be written down: {}", run_, type, error.message);
-    if (error.remedy.empty()) error.remedy = fmt::format("Mend that, then: signalbox runs resume {}", run_);
+    error.message = fmt::format("run {} stops: cannot write `{}` to the log: {}", run_, type, error.message);
+    if (error.remedy.empty()) error.remedy = fmt::format("Fix this, then: signalbox runs resume {}", run_);
     return std::unexpected(std::move(error));
   }
   SB_TRY(load());
@@ -67,8 +67,8 @@ DriveStatus RunDriver::suspend(std::string why) {
   return DriveStatus::kSuspend;
 }
 
-// Looked at again by somebody: what changed meanwhile is said, and what waits for a time is tried now. Not where
-// whoever is waited for named the time, unless other settings may lead to somebody else.
+// Resumed: changes since then are logged, and pending waits are retried now. Not where the server named the time,
+// unless other settings may lead to another server.
 Status RunDriver::record_resume() {
   if (!state_.outcome.empty() || state_.events == 1) return {};
   SB_TRY(append("resumed", Value::object({{"pid", static_cast<std::int64_t>(::getpid())}})));
@@ -83,8 +83,8 @@ Status RunDriver::record_resume() {
   return {};
 }
 
-// Sessions that are started keep what they were started with. One that cannot be read now may not be needed any more;
-// a phase that does need it says what is wrong.
+// Sessions that have started keep their settings. A file that cannot be read now may not be needed any more; a phase
+// that needs it reports the error.
 Status RunDriver::compare_workflows() {
   const auto catalog = workflow::Catalog::open(parts_.seams.files, parts_.seams.environment, parts_.home.home().homes(),
                                                state_.workspace);
@@ -111,10 +111,10 @@ Result<RunState> RunDriver::drive() {
   return driven;
 }
 
-// Whoever looks at it later must see why nobody drives it. Where even that cannot be written down, the error is told
-// by whoever drives, and the run stands as it stood.
+// Later readers must see why no process drives the run. If even that cannot be logged, the driving process reports the
+// error, and the run's state does not change.
 void RunDriver::halt(const Error& error) {
-  if (state_.events == 0) return;  // there is no such run, or it cannot be read
+  if (state_.events == 0) return;  // no such run, or it cannot be read
   (void)append("halted", Value::object({{"reason", error.to_string()}}));
 }
 
@@ -125,11 +125,11 @@ Result<RunState> RunDriver::drive_until_blocked() {
   SB_TRY(retry_close());
   for (;;) {
     if (!should_continue()) {
-      suspend("it was left off");
+      suspend("it was interrupted");
       return state_;
     }
     SB_TRY(reopen());
-    const RunAction action = next_action(state_, parts_.settings, parts_.forge.is_hosted());
+    const RunAction action = next_action(state_, parts_.settings, parts_.forge.kind().is_hosted);
     const DriveStatus next = SB_TRY(std::visit([&](const auto& one) { return act(one); }, action));
     if (next == DriveStatus::kSuspend) return state_;
   }
@@ -142,12 +142,12 @@ Status RunDriver::compare_ticket(const Ticket& now) {
   const auto is_merge = [](const RunState::DeliveryRecord& made) {
     return made.step == DeliveryStep::kMerge && made.done.passed;
   };
-  if (std::ranges::any_of(state_.deliveries, is_merge)) return {};  // what it asked for is delivered
+  if (std::ranges::any_of(state_.deliveries, is_merge)) return {};  // its request is delivered
   for (const RunQuestion& asked : state_.asked) {
     if (asked.question == "ticket_changed" && asked.packet["more"].string_at("hash") == hash) return {};
   }
   return open_question({.question = "ticket_changed",
-                        .reason = "the ticket is not what it was when the run began",
+                        .reason = "the ticket has changed since the run started",
                         .more = Value::object({{"ticket", now.to_value()}, {"hash", hash}})});
 }
 
@@ -166,7 +166,7 @@ Result<std::string> RunDriver::missing_dependency() const {
   const auto runs = SB_TRY(log_.list(10'000));
   for (const std::string& wanted : state_.ticket.depends_on) {
     const auto is_merged = [&](const Value& row) {
-      // Tickets of other projects may be called the same.
+      // Tickets of other projects may have the same name.
       return row.string_at("ticket") == wanted && row.string_at("status") == "merged" &&
              row.string_at("repository") == state_.repository;
     };
@@ -199,7 +199,7 @@ Result<DriveStatus> RunDriver::act(const CreateWorkTree&) {
   return DriveStatus::kContinue;
 }
 
-// The pitch that led here may be in the workspace only, never committed.
+// The pitch that routed here may exist only in the workspace, never committed.
 Status RunDriver::copy_pitch(const WorkTree& tree) {
   if (!state_.route || state_.route->mode != RunMode::kImplement || tree.path == state_.workspace) return {};
   const auto pitch = SB_TRY(find_pitch(parts_.seams.files, state_.workspace));
@@ -244,11 +244,11 @@ Result<DriveStatus> RunDriver::act(const WaitUntil& wait) {
     clock.sleep_ms(std::min(left, kRunCheckMs));
     if (wait_limits_.parked_ms) *wait_limits_.parked_ms -= std::min(left, kRunCheckMs);
   }
-  return suspend(fmt::format("it was left off, parked until {}: {}", to_rfc3339(wait.until), state_.parked_reason));
+  return suspend(fmt::format("it was interrupted, parked until {}: {}", to_rfc3339(wait.until), state_.parked_reason));
 }
 
-// The workspace's pitch has been used: it must not make the next run one of IMPLEMENT. One that git keeps goes with the
-// change and is only remembered; the checkout is not ours. Any other goes to our home.
+// The workspace's pitch has been used: it must not turn the next run into an IMPLEMENT run. A pitch tracked by git is
+// delivered with the change and only remembered; the checkout is not ours. Any other is moved to our home.
 Result<DriveStatus> RunDriver::act(const ArchivePitch&) {
   Files& files = parts_.seams.files;
   const HomeDirectories& homes = parts_.home.home().homes();
@@ -290,7 +290,7 @@ Result<DriveStatus> RunDriver::act(const EndRun& end) {
   if (!state_.url.empty()) payload.set("url", state_.url);
   if (!state_.tree.path.empty() && parts_.settings.strategy != "read-only") {
     const Status removed = remove_work_tree(parts_.seams, state_.repository, state_.tree, pushed_commit());
-    // It holds something that is not delivered, so it stays.
+    // It contains undelivered work, so it stays.
     if (!removed) payload.set("kept", Value::object({{"path", state_.tree.path}, {"why", removed.error().message}}));
   }
   SB_TRY(withdraw_questions());

@@ -1,5 +1,5 @@
-// One run being driven: does what the plan says and appends what happened. The parts of it, by what they deal with, are
-// in driver.cpp, driver_people.cpp, driver_phases.cpp and driver_delivery.cpp.
+// Drives one run: performs the plan's actions and appends the results. Its parts are in driver.cpp, driver_people.cpp,
+// driver_phases.cpp and driver_delivery.cpp.
 #pragma once
 
 #include <memory>
@@ -12,26 +12,26 @@
 
 namespace sb::pipeline {
 
-// Whether the run goes on now, or is left to be driven later; RunState::waits_for says why.
+// Whether the run continues now, or is left to be resumed later; RunState::waits_for says why.
 enum class DriveStatus { kContinue, kSuspend };
 
-// An audit of the one kind where the findings are about the architecture, of the other where they are not.
+// Which audit: one for findings about the architecture, the other for the rest.
 inline constexpr std::string_view kAuditWorkflow = "wr.production-readiness-audit";
 inline constexpr std::string_view kArchitectureWorkflow = "wr.architecture-scalability-audit";
 
-// Nothing that somebody could mend in the change or in the settings: it ends the driving, not the run.
+// An error that cannot be fixed in the change or in the settings: it ends the driving, not the run.
 inline bool is_internal_failure(ErrorCode code) {
   return code == ErrorCode::kIo || code == ErrorCode::kCorrupt || code == ErrorCode::kInternal;
 }
 
-// The first that is there and that no run has used up; empty: there is none.
+// The first that exists and that no run has used; empty: there is none.
 std::string unused_pitch(const Files& files, const HomeDirectories& homes, const std::string& workspace);
 
 class RunDriver {
  public:
   RunDriver(CoordinatorParts& parts, std::string run, WaitLimits wait_limits);
   Result<RunState> drive();
-  // Asks whether the run goes on with the ticket it has, when that is not what the ticket says now.
+  // Asks whether the run continues with its ticket when the ticket has changed.
   Status compare_ticket(const Ticket& now);
 
  private:
@@ -75,7 +75,7 @@ class RunDriver {
   Result<bool> is_still_open(const RunQuestion& asked);
   Result<DriveStatus> suspend_for_question(const RunQuestion& asked);
   Result<DriveStatus> wait_for_person(const RunQuestion& asked);
-  // `is_retry_after`: by whoever is waited for.
+  // `is_retry_after`: the server named the time.
   Result<DriveStatus> park(TimestampMs until, std::string reason, bool is_retry_after = false);
   // What the ticket depends on and is not merged yet; empty: nothing.
   Result<std::string> missing_dependency() const;
@@ -83,12 +83,12 @@ class RunDriver {
 
   Result<engine::StartRequest> prepare(const StartPhase& start, PhaseSetup& started);
   Result<DriveStatus> phase_not_started(const StartPhase& start, const Error& error);
-  // `work`: what rules may name it by. `notes`: what of the rules was not taken, and why.
+  // `work`: names by which rules may refer to it. `notes`: rules that were ignored, and why.
   Result<std::vector<agent::ContextSource>> sources_for(const StartPhase& start, const std::vector<std::string>& work,
                                                         std::vector<std::string>& notes);
   // Empty: there is none.
   Result<Pitch> pitch_in_tree() const;
-  // What a session starts with besides its goal, and as what each counts where the session's mode is looked at.
+  // The context of a new session in addition to its goal, with the source kind of each item for the session's mode.
   struct ContextItem {
     std::string name;
     Value value;
@@ -126,7 +126,7 @@ class RunDriver {
   std::string run_;
   WaitLimits wait_limits_;
   RunState state_;
-  std::vector<agent::LoggedEvent> agent_events_;  // of the session whose question is waited for, as far as it was read
+  std::vector<agent::LoggedEvent> agent_events_;  // of the session whose question is open, as far as read
 };
 
 }  // namespace sb::pipeline

@@ -1,4 +1,4 @@
-// What a phase is told: the sources its bundle is made of, and the context its session starts with.
+// The context of a phase: the sources of its bundle, and the initial context of its session.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -19,7 +19,7 @@ namespace {
 using agent::ContextSource;
 using agent::SourceKind;
 
-constexpr std::size_t kContextTicketBytes = 64u << 10;  // a session's context is kept with every step
+constexpr std::size_t kContextTicketBytes = 64u << 10;  // a session's context is stored with every step
 constexpr std::size_t kShownNotes = 20;
 constexpr std::size_t kNoteBytes = 400;
 constexpr std::size_t kShownDiffBytes = 512u << 10;
@@ -42,7 +42,7 @@ std::string checks_text(const RunState& state, int round) {
   return text;
 }
 
-// A project can have any number of files that are not taken.
+// A project can have any number of ignored files.
 std::vector<std::string> shown_notes(const std::vector<std::string>& all) {
   std::vector<std::string> shown_ones;
   for (const std::string& note : all) {
@@ -55,12 +55,12 @@ std::vector<std::string> shown_notes(const std::vector<std::string>& all) {
   return shown_ones;
 }
 
-// What was said to do it again, and what became of the attempt before.
+// Why the phase is repeated, and how the previous attempt ended.
 std::string previous_attempt_text(const RunState& state, const StartPhase& start) {
   std::string text;
   const PhaseRecord* last = state.newest(start.phase, start.round);
   if (start.attempt > 1 && last != nullptr) {
-    text = fmt::format("This is attempt {}. The one before ended {}", start.attempt, last->state);
+    text = fmt::format("This is attempt {}. The previous one ended {}", start.attempt, last->state);
     const std::string& why = last->reason.empty() ? last->result.why : last->reason;
     text += why.empty() ? "." : fmt::format(": {}.", why);
   }
@@ -72,12 +72,13 @@ std::string previous_attempt_text(const RunState& state, const StartPhase& start
 
 }  // namespace
 
-// What a user wrote to be built must arrive. What this run's own shaping wrote is told of, and can be read as a file.
+// A user's pitch must arrive complete. A pitch written by this run's own shaping is only mentioned, and can be read as
+// a file.
 Result<Pitch> RunDriver::pitch_in_tree() const {
   auto found = find_pitch(parts_.seams.files, state_.tree.path);
   if (found) return std::move(*found).value_or(Pitch{});
   if (state_.route && state_.route->mode == RunMode::kImplement) return std::unexpected(found.error());
-  return Pitch{kPitchFiles.front(), fmt::format("It is not shown here: {}.", found.error().message)};
+  return Pitch{kPitchFiles.front(), fmt::format("It is not included here: {}.", found.error().message)};
 }
 
 Result<std::vector<ContextSource>> RunDriver::sources_for(const StartPhase& start, const std::vector<std::string>& work,
@@ -89,11 +90,11 @@ Result<std::vector<ContextSource>> RunDriver::sources_for(const StartPhase& star
     sources.push_back({"ticket", SourceKind::kTask, "The ticket", state_.ticket.as_text()});
   }
   if (std::string text = previous_attempt_text(state_, start); !text.empty()) {
-    sources.push_back({"attempt", SourceKind::kTask, "What came before", std::move(text)});
+    sources.push_back({"attempt", SourceKind::kTask, "Previous attempts", std::move(text)});
   }
   if (start.phase == Phase::kCoding) {
     if (Pitch pitch = SB_TRY(pitch_in_tree()); !pitch.text.empty()) {
-      // One that came with the task is the task; one that this run shaped is a result to whoever must challenge it.
+      // A pitch that came with the task is the task; one that this run shaped is a result for a challenger.
       const bool is_ours = state_.newest(Phase::kShaping) != nullptr;
       const SourceKind kind = is_ours ? SourceKind::kDocument : SourceKind::kTask;
       sources.push_back({"pitch", kind, "The pitch, " + pitch.path, std::move(pitch.text)});
@@ -117,11 +118,11 @@ Result<std::vector<ContextSource>> RunDriver::sources_for(const StartPhase& star
        .work = work});
   for (ContextSource& source : rules.sources) sources.push_back(std::move(source));
   notes = shown_notes(rules.notes);
-  // Before the change itself, which an agent can look up where there is no room for all.
+  // Before the change itself, which an agent can look up if not all fits.
   for (ContextSource& source : context_for(start.phase, results_before(start))) sources.push_back(std::move(source));
   if (needs_diff(start.phase)) {
     sources.push_back(
-        {"diff", SourceKind::kRaw, "The change as it is now, against its base", SB_TRY(change_text(kShownDiffBytes))});
+        {"diff", SourceKind::kRaw, "The current change, against its base", SB_TRY(change_text(kShownDiffBytes))});
     if (std::string checks = checks_text(state_, start.round); !checks.empty()) {
       sources.push_back({"checks", SourceKind::kRaw, "The project's own checks", std::move(checks)});
     }
@@ -139,7 +140,7 @@ std::vector<RunDriver::ContextItem> RunDriver::context_items_for(const StartPhas
   };
   Value ticket = state_.ticket.to_value();
   if (to_json(ticket).size() > kContextTicketBytes) {
-    ticket = Value::object({{"title", state_.ticket.title}, {"body", "It stands in the prompt."}});
+    ticket = Value::object({{"title", state_.ticket.title}, {"body", "See the prompt."}});
   }
   add("ticket", std::move(ticket), "ticket", SourceKind::kTask);
   std::string pitch;
@@ -155,7 +156,7 @@ std::vector<RunDriver::ContextItem> RunDriver::context_items_for(const StartPhas
     const int round = start.phase == Phase::kFix ? start.round : start.round + 1;
     Value findings(findings_before(state_, round));
     if (to_json(findings).size() > kContextTicketBytes) {
-      findings = fmt::format("{} findings, which stand in the prompt.", findings.size());
+      findings = fmt::format("{} findings; see the prompt.", findings.size());
     }
     add("findings", std::move(findings), "review.findings", SourceKind::kDocument);
   }
@@ -171,8 +172,8 @@ std::vector<RunDriver::ContextItem> RunDriver::context_items_for(const StartPhas
   return context_items;
 }
 
-// A session is another way to an agent than its bundle: what the mode does not give is not in it either, and what it
-// gives is on record beside the rest.
+// A session is another path to an agent besides its bundle: what the mode excludes is not in it either, and what it
+// includes is logged with the rest.
 void RunDriver::apply_isolation(const agent::ContextSpec& spec, const std::vector<ContextItem>& context_items,
                                 engine::StartRequest& start_request, agent::Bundle& bundle) const {
   const auto record = [&](const std::string& name, const std::string& text) {
@@ -181,7 +182,7 @@ void RunDriver::apply_isolation(const agent::ContextSpec& spec, const std::vecto
   if (agent::is_given(bundle.mode, spec, {"goal", SourceKind::kTask, "", ""})) {
     record("goal", start_request.goal);
   } else {
-    start_request.goal = "Work by what you are given here";
+    start_request.goal = "Work with the inputs given here";
   }
   const agent::Redactor redactor(parts_.secrets);
   start_request.context = Value::object({{"runId", run_}, {"phase", start_request.context["phase"]}});

@@ -1,4 +1,4 @@
-// Delivery, as far as the run knows more than the step.
+// The parts of delivery that need the run's state.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,7 +11,7 @@ namespace sb::pipeline {
 namespace {
 
 constexpr std::int64_t kAgainMs = 30'000;
-constexpr std::size_t kInternalFiles = 1'000;  // each is a word of a command
+constexpr std::size_t kInternalFiles = 1'000;  // each is an argument of a command
 
 void add_all(std::vector<std::string>& to, const Value& list) {
   if (!list.is_array()) return;
@@ -43,7 +43,7 @@ std::string body_of(const RunState& state) {
     text += bullets("Decided:", artifact["keyDecisions"]);
     text += bullets("Known limitations:", artifact["knownLimitations"]);
     text += bullets("Tests added:", artifact["testsAdded"]);
-    text += bullets("Phases that handed over less than they should:", Value(coding->result.degraded));
+    text += bullets("Phases with incomplete results:", Value(coding->result.degraded));
   }
   return text;
 }
@@ -81,7 +81,7 @@ DeliverySpec RunDriver::delivery_spec(int round) const {
   const std::string title = state_.ticket.title.empty() ? state_.goal : state_.ticket.title;
   spec.title = first_line(title, 200);
   spec.body = body_of(state_);
-  spec.subject = round == 0 ? spec.title : fmt::format("{} (round {} of fixing)", first_line(title, 160), round);
+  spec.subject = round == 0 ? spec.title : fmt::format("{} (fix round {})", first_line(title, 160), round);
   spec.identity = parts_.settings.identity;
   spec.remote = parts_.settings.forge.remote;
   spec.ticket = state_.ticket;
@@ -89,7 +89,7 @@ DeliverySpec RunDriver::delivery_spec(int round) const {
   return spec;
 }
 
-// The one that an IMPLEMENT run was given, below its work tree.
+// The pitch of an IMPLEMENT run, relative to its work tree.
 std::string RunDriver::used_pitch() const {
   if (!state_.route || state_.route->mode != RunMode::kImplement) return {};
   for (const std::string& file : kPitchFiles) {
@@ -98,7 +98,7 @@ std::string RunDriver::used_pitch() const {
   return {};
 }
 
-// A round in which nothing was changed stands on what the one before delivered.
+// A round without changes is based on what the previous one delivered.
 int RunDriver::delivered_round(const DeliverStep& step) const {
   if (step.step <= DeliveryStep::kRequest) return step.round;
   for (int round = step.round; round >= 0; --round) {
@@ -108,7 +108,7 @@ int RunDriver::delivered_round(const DeliverStep& step) const {
   return step.round;
 }
 
-// Of the round whose commit is delivered, and what was seen of its request since.
+// The facts of the round whose commit is delivered, and of its request since.
 Value RunDriver::facts_of(const DeliverStep& step) const {
   const int round = delivered_round(step);
   Value facts = Value::object();
@@ -132,10 +132,10 @@ Result<DriveStatus> RunDriver::act(const DeliverStep& step) {
   DeliveryParts delivery = delivery_parts();
   SB_TRY(parts_.forge.set_run(run_, pushed_commit()));
   const auto done = deliver(step.step, delivery_spec(delivered_round(step)), facts_of(step), delivery);
-  if (!should_continue()) return suspend("it was left off");
+  if (!should_continue()) return suspend("it was interrupted");
   if (!done) return refused(step, done.error());
   if (!done->passed && done->retry_at_ms > 0) {
-    return park(done->retry_at_ms, fmt::format("{} is not there yet", to_string(step.step)));
+    return park(done->retry_at_ms, fmt::format("{} is pending", to_string(step.step)));
   }
   Value findings = Value::array();
   for (const DeliveryFinding& finding : done->findings) findings.push_back(finding.to_value());
@@ -149,7 +149,7 @@ Result<DriveStatus> RunDriver::act(const DeliverStep& step) {
   return DriveStatus::kContinue;
 }
 
-// An outage is waited for; what a person can mend is a finding that goes to one; anything else stops the run here.
+// An outage is waited for; what a person can fix becomes a finding for them; anything else stops the run here.
 Result<DriveStatus> RunDriver::refused(const DeliverStep& step, const Error& error) {
   if (error.is_retryable) {
     const std::int64_t wait = parts_.forge.retry_after_ms();
@@ -160,7 +160,7 @@ Result<DriveStatus> RunDriver::refused(const DeliverStep& step, const Error& err
   if (is_internal_failure(error.code) || is_local_step) {
     Error reported = error;
     reported.message = fmt::format("run {} stops at {}: {}", run_, to_string(step.step), error.message);
-    if (reported.remedy.empty()) reported.remedy = fmt::format("Mend that, then: signalbox runs resume {}", run_);
+    if (reported.remedy.empty()) reported.remedy = fmt::format("Fix this, then: signalbox runs resume {}", run_);
     return std::unexpected(std::move(reported));
   }
   SB_TRY(note_refusal(step, error));
@@ -178,7 +178,7 @@ Status RunDriver::note_refusal(const DeliverStep& step, const Error& error) {
                                             {"policy", to_value(policy_of(parts_.settings))}}));
 }
 
-// A run that is merged is over, whatever becomes of its ticket; but whoever takes it up again may have mended that.
+// A merged run is over even if closing the ticket failed; when it is resumed, closing is tried again.
 Status RunDriver::retry_close() {
   const RunState::DeliveryRecord* failed = state_.failed_closing();
   if (state_.outcome.empty() || failed == nullptr) return {};
@@ -198,7 +198,7 @@ Status RunDriver::record_answer(const RunQuestion& asked, std::string choice, st
   const Value payload = Value::object({{"question", asked.question},
                                        {"decision", asked.decision},
                                        {"choice", std::move(choice)},
-                                       {"by", parts_.forge.name()},
+                                       {"by", parts_.forge.kind().name},
                                        {"remark", std::move(remark)}});
   SB_TRY(parts_.home.home().store().write([&](store::Transaction& transaction) -> Status {
     SB_TRY(parts_.home.home().inbox().discard_in(transaction, asked.decision));
@@ -209,8 +209,8 @@ Status RunDriver::record_answer(const RunQuestion& asked, std::string choice, st
   return {};
 }
 
-// Nobody need answer what somebody did by hand meanwhile: a request that is merged is taken as merged; of one that is
-// closed, that is what is asked about. A forge that does not answer changes nothing.
+// A question is settled when someone acted by hand: a merged request counts as merged; for a closed one, that becomes
+// the question. If the forge does not answer, nothing changes.
 Result<bool> RunDriver::is_settled_by_forge(const RunQuestion& asked) {
   const bool is_merge = asked.question == "merge";
   const RunState::DeliveryRecord* last = state_.deliveries.empty() ? nullptr : &state_.deliveries.back();
@@ -223,14 +223,14 @@ Result<bool> RunDriver::is_settled_by_forge(const RunQuestion& asked) {
   const ChangeRequest& request = **found;
   if (request.state == ChangeRequest::State::kMerged && request.commit == pushed_commit()) {
     if (!is_merge && last->done.passed) return false;
-    SB_TRY(record_answer(asked, is_merge ? "merge" : "retry", "the request was merged meanwhile"));
+    SB_TRY(record_answer(asked, is_merge ? "merge" : "retry", "the request was merged in the meantime"));
     return true;
   }
   if (!is_merge || request.state == ChangeRequest::State::kOpen) return false;
   const bool is_closed = request.state == ChangeRequest::State::kClosed;
   const DeliveryFinding finding{
       "critical",
-      is_closed ? "somebody closed the change request without merging it"
+      is_closed ? "the change request was closed without merging"
                 : fmt::format("the request was merged at {}, not at what was pushed", request.commit),
       "", is_closed ? "request_closed" : "merged_other"};
   SB_TRY(append("delivered", Value::object({{"step", to_string(DeliveryStep::kMerge)},
@@ -243,7 +243,7 @@ Result<bool> RunDriver::is_settled_by_forge(const RunQuestion& asked) {
   return true;
 }
 
-// What the change is a change of: where the run began, or what it was brought up to date with.
+// The base of the change: where the run started, or what it was updated to.
 std::string RunDriver::base_commit() const {
   std::string base = state_.tree.base_commit;
   for (const RunState::DeliveryRecord& made : state_.deliveries) {
@@ -252,7 +252,7 @@ std::string RunDriver::base_commit() const {
   return base;
 }
 
-// For people; when git cannot say, they are told that instead.
+// For people; if git fails, its error instead.
 std::string RunDriver::diff_stat() {
   auto git = git_of_work_tree(parts_.seams, state_.tree);
   if (!git) return git.error().message;
@@ -264,29 +264,29 @@ std::string RunDriver::diff_stat() {
     if (is_internal(change, {.internal_paths = kPitchFiles})) continue;
     if (++count <= 30) text += fmt::format("{}{} {}", text.empty() ? "" : "\n", change.status, shown(change.path));
   }
-  if (count > 30) text += fmt::format("\n… {} files in all", count);
+  if (count > 30) text += fmt::format("\n… {} files in total", count);
   return text;
 }
 
 Result<std::string> RunDriver::change_text(std::size_t max_bytes) {
   Git git = SB_TRY(git_of_work_tree(parts_.seams, state_.tree));
-  // What phases write for each other is no part of the change.
+  // Notes that phases write for each other are not part of the change.
   std::vector<Change> internal = SB_TRY(git.changes(base_commit()));
   std::erase_if(internal, [](const Change& change) { return !is_internal(change, {.internal_paths = kPitchFiles}); });
   if (internal.size() > kInternalFiles) {
-    return fail(ErrorCode::kLimit, fmt::format("there are {} files of notes in the work tree", internal.size()),
-                fmt::format("Remove those that nobody needs from {}", state_.tree.path));
+    return fail(ErrorCode::kLimit, fmt::format("the work tree contains {} note files", internal.size()),
+                fmt::format("Remove unneeded ones from {}", state_.tree.path));
   }
   auto diff = git.diff(base_commit(), limits::kDiffBytes, internal);
   if (!diff && diff.error().code == ErrorCode::kLimit) {
-    return fmt::format("The change is larger than what can be shown here. Its files:\n{}", diff_stat());
+    return fmt::format("The change is too large to show here. Its files:\n{}", diff_stat());
   }
   std::string text = shown(SB_TRY(std::move(diff)));
   if (text.size() > max_bytes) {
     text = fmt::format("{}\n[{} of {} bytes shown; read the files for the rest]\n{}", utf8_prefix(text, max_bytes),
                        max_bytes, text.size(), diff_stat());
   }
-  return text.empty() ? std::string("Nothing is changed.") : text;
+  return text.empty() ? std::string("No changes.") : text;
 }
 
 }  // namespace sb::pipeline

@@ -1,4 +1,4 @@
-// What a run asks people, and what they do to it and to its sessions meanwhile.
+// The questions of a run to people, and people's requests to it and to its sessions.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -21,7 +21,7 @@ std::string chosen_by(const inbox::DecisionState& decision) {
   return outcome.values.is_null() ? "(answered)" : to_json(outcome.values);
 }
 
-// That a person let the agent go on after its newest end; null: nobody did.
+// The event by which a person retried the agent after its newest end; null: none.
 const agent::LoggedEvent* newest_retry(const std::vector<agent::LoggedEvent>& events) {
   const agent::LoggedEvent* found = nullptr;
   for (const agent::LoggedEvent& event : events) {
@@ -61,7 +61,7 @@ Result<DriveStatus> RunDriver::act(const AskPerson& ask) {
   return DriveStatus::kContinue;
 }
 
-// Whether it has an outcome, which is then in the log. What a session asked is read by the session, not by us.
+// Whether it has an outcome, which is then logged. The answer to a session's question is read by the session.
 Result<bool> RunDriver::settle_question(const RunQuestion& asked) {
   inbox::Inbox& inbox = parts_.home.home().inbox();
   const inbox::DecisionState seen = SB_TRY(inbox.load(asked.decision));
@@ -86,7 +86,7 @@ Result<bool> RunDriver::settle_question(const RunQuestion& asked) {
   return true;
 }
 
-// Of all that is asked now.
+// For all open questions.
 Result<bool> RunDriver::settle_any_question() {
   const std::vector<RunQuestion> all = state_.asked;
   for (const RunQuestion& asked : all) {
@@ -95,8 +95,8 @@ Result<bool> RunDriver::settle_any_question() {
   return false;
 }
 
-// A phase that ended badly and whose session a person lets go on is under way again; that settles what was asked about
-// its end. What a person has answered stands.
+// A failed phase whose session a person retried is running again; that settles the question about its end. Answers of a
+// person stay.
 Result<bool> RunDriver::reopen() {
   if (state_.phases.empty()) return false;
   const PhaseRecord record = state_.phases.back();
@@ -129,8 +129,7 @@ Result<bool> RunDriver::reopen() {
   return written.has_value();
 }
 
-// Whether nothing has happened that makes waiting for this answer pointless: a wish of a person about the run, or about
-// the session that asks.
+// Whether the answer is still needed: false after a person's request about the run or about the asking session.
 Result<bool> RunDriver::is_still_open(const RunQuestion& asked) {
   if (SB_TRY(log_.state(run_)).events != state_.events) return false;
   if (asked.question != "session") return true;
@@ -143,7 +142,7 @@ Result<bool> RunDriver::is_still_open(const RunQuestion& asked) {
   return !requests.is_killed && !requests.is_taken_over;
 }
 
-// Its own question is for the session to keep; whoever works it notes how it ended.
+// The session keeps its own question; its worker logs how it ended.
 Result<DriveStatus> RunDriver::suspend_for_question(const RunQuestion& asked) {
   if (SB_TRY(log_.state(run_)).events == state_.events) {
     SB_TRY(append("decided", Value::object({{"question", asked.question},
@@ -179,7 +178,7 @@ Result<DriveStatus> RunDriver::act(const AwaitAnswer& wait) {
   return wait_for_person(wait.asked);
 }
 
-// Nobody is asked any more about a run that is over, nor led through a session of it. Those that are complete stay so.
+// No more questions about a run that is over, and no more work on its sessions. Completed ones stay complete.
 Status RunDriver::withdraw_questions() {
   for (const PhaseRecord& record : state_.phases) {
     SB_TRY(parts_.home.sessions().stop(record.session, "its run is over", "run " + run_));

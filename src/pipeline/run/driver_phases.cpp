@@ -1,4 +1,4 @@
-// Phases: one autonomous session each, started under an id that follows from the run, so that a second start finds the
+// Phases: one autonomous session each, started under an id derived from the run, so that a second start finds the
 // first.
 #include <fmt/format.h>
 
@@ -34,7 +34,7 @@ Error error_of(const engine::SessionError& error) {
 
 }  // namespace
 
-// One mark for each phase that went on without handing over all it should.
+// One mark for each phase that ended with an incomplete result.
 Value::Array RunDriver::degradations() const {
   Value::Array marks;
   for (const PhaseRecord& record : state_.phases) {
@@ -100,15 +100,15 @@ Result<engine::StartRequest> RunDriver::prepare(const StartPhase& start, PhaseSe
   return std::move(*start_request);
 }
 
-// RunSettings or a workflow's file that no longer fit: a person mends that and says so. The run stands where it stood.
+// Settings or a workflow file that no longer fit: a person fixes that and resumes. The run's state does not change.
 Result<DriveStatus> RunDriver::phase_not_started(const StartPhase& start, const Error& error) {
   if (error.is_retryable) return park(parts_.seams.clock.now_ms() + kOutageMs, error.to_string());
   const std::string what = fmt::format("{} cannot start: ", to_string(start.phase));
   if (is_internal_failure(error.code)) {
-    Error told = error;
-    told.message = fmt::format("run {} stops: {}{}", run_, what, error.message);
-    if (told.remedy.empty()) told.remedy = fmt::format("Mend that, then: signalbox runs resume {}", run_);
-    return std::unexpected(std::move(told));
+    Error reported = error;
+    reported.message = fmt::format("run {} stops: {}{}", run_, what, error.message);
+    if (reported.remedy.empty()) reported.remedy = fmt::format("Fix this, then: signalbox runs resume {}", run_);
+    return std::unexpected(std::move(reported));
   }
   return act(Escalate{.phase = "start", .reason = what + error.to_string(), .round = start.round});
 }
@@ -120,7 +120,7 @@ Result<DriveStatus> RunDriver::act(const StartPhase& start) {
   const engine::StartRequest& start_request = *prepared;
   const auto answer = parts_.home.sessions().start(start_request);
   if (!answer) return phase_not_started(start, error_of(answer.error()));
-  // One that was started before a crash keeps the workflow of then.
+  // A session started before a crash keeps its workflow.
   const std::string hash = SB_TRY(parts_.home.sessions().summary(start_request.id)).hash;
   SB_TRY(note_workflow(started.workflow, hash));
   Value kept = started.bundle.to_value();
@@ -157,14 +157,14 @@ Result<DriveStatus> RunDriver::act(const ContinuePhase& work) {
   assignment.limits = limits_for(record.phase, state_, parts_.settings);
   assignment.should_continue = parts_.should_continue;
   const agent::WorkResult ended = parts_.runner.work(assignment, parts_.on_progress);
-  if (!should_continue()) return suspend("it was left off");
+  if (!should_continue()) return suspend("it was interrupted");
   return end_phase(record, ended);
 }
 
 Result<DriveStatus> RunDriver::end_phase(const PhaseRecord& record, agent::WorkResult ended) {
   using agent::EndState;
   SB_TRY(note_interpretation(record));
-  // What a person brought to its end counts like what an agent did.
+  // A session that a person completed counts like one that an agent completed.
   if (ended.state == EndState::kTakenOver &&
       SB_TRY(parts_.home.sessions().summary(record.session)).status == engine::SessionStatus::kComplete) {
     ended.state = EndState::kComplete;
@@ -177,14 +177,14 @@ Result<DriveStatus> RunDriver::end_phase(const PhaseRecord& record, agent::WorkR
                                                                       {"phase", to_string(record.phase)}})}})));
       return DriveStatus::kContinue;
     case EndState::kTakenOver:
-      return suspend(fmt::format("session {} is worked by a person: {}", record.session, ended.reason));
+      return suspend(fmt::format("a person is working on session {}: {}", record.session, ended.reason));
     case EndState::kOutage: {
       const TimestampMs soon = parts_.seams.clock.now_ms() + kOutageMs;
       return park(ended.retry_at_ms > 0 ? ended.retry_at_ms : soon, ended.reason, ended.is_retry_after);
     }
     case EndState::kInternalError:
       return fail(ErrorCode::kIo, fmt::format("run {} stops in {}: {}", run_, to_string(record.phase), ended.reason),
-                  fmt::format("Mend that, then: signalbox runs resume {}", run_));
+                  fmt::format("Fix this, then: signalbox runs resume {}", run_));
     default:
       break;
   }
@@ -206,7 +206,7 @@ Result<DriveStatus> RunDriver::end_phase(const PhaseRecord& record, agent::WorkR
   return DriveStatus::kContinue;
 }
 
-// What was committed to is carried to every later phase, however this one ends.
+// The committed interpretation is passed to every later phase, however this one ends.
 Status RunDriver::note_interpretation(const PhaseRecord& record) {
   if (record.phase != Phase::kDiscovery) return {};
   const Value artifact = SB_TRY(artifact_of(record.session, "wr.interpretation"));
@@ -214,7 +214,7 @@ Status RunDriver::note_interpretation(const PhaseRecord& record) {
   return append("interpretation", Value::object({{"artifact", artifact}, {"session", record.session}}));
 }
 
-// The newest of that kind, when it is valid by its contract; null when there is none.
+// The newest artifact of that kind that satisfies its contract; null when there is none.
 Result<Value> RunDriver::artifact_of(const std::string& session, const std::string& kind) {
   engine::Sessions& sessions = parts_.home.sessions();
   const engine::Summary summary = SB_TRY(sessions.summary(session));
@@ -242,7 +242,7 @@ Result<RunDriver::PhaseOutput> RunDriver::phase_output(const PhaseRecord& record
     const auto attempt = SB_TRY(sessions.attempt(session, node.number, number));
     if (!attempt || attempt->output_seq == 0) continue;
     const auto output = SB_TRY(sessions.output(session, *attempt));
-    // Without a kind of its own, a phase hands over what its last step delivered.
+    // Without an artifact kind, the result of a phase is the output of its last step.
     if (kind.empty() && left.artifact.is_null() && !output.artifacts.empty()) left.artifact = output.artifacts.back();
     if (node.position.step == kRetrospectiveStep || output.notes.empty()) continue;
     left.notes += fmt::format("{}{}: {}", left.notes.empty() ? "" : "\n\n", node.title, output.notes);

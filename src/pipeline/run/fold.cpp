@@ -1,9 +1,10 @@
-// Events to the state of a run.
+// Folds events into the state of a run.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <utility>
 
+#include "base/document/stored_reader.hpp"
 #include "pipeline/run/run_log.hpp"
 #include "pipeline/settings/words.hpp"
 
@@ -14,36 +15,12 @@ Error damaged(const RunEvent& event, std::string_view what) {
   return Error{ErrorCode::kCorrupt, fmt::format("event {} ({}) of the run {}", event.seq, event.type, what), {}, {}};
 }
 
-std::string text(const Value& payload, std::string_view name) {
-  return payload.string_at(name).value_or("");
-}
-
-std::int64_t number(const Value& payload, std::string_view name) {
-  const Value& value = payload[name];
-  return value.is_integer() ? value.as_integer() : 0;
-}
-
-bool flag(const Value& payload, std::string_view name) {
-  const Value& value = payload[name];
-  return value.is_bool() && value.as_bool();
-}
-
-std::vector<std::string> strings(const Value& value) {
-  std::vector<std::string> all;
-  if (!value.is_array()) return all;
-  for (const Value& item : value.items()) {
-    if (item.is_string()) all.push_back(item.as_string());
-  }
-  return all;
-}
-
-std::optional<Policy> policy_in(const Value& payload) {
-  const Value& policy = payload["policy"];
-  if (!policy.is_object()) return std::nullopt;
-  const std::string word = text(policy, "on_partial");
-  const auto known = std::ranges::find(kOnPartial, word, &std::pair<std::string_view, OnPartial>::first);
-  if (known == kOnPartial.end()) return std::nullopt;
-  return Policy{known->second, static_cast<int>(number(policy, "fix_rounds"))};
+Result<std::optional<Policy>> policy_in(StoredReader& stored) {
+  if (!stored.has("policy")) return std::nullopt;
+  StoredReader policy(stored.object("policy"), "the policy of a run's event");
+  Policy found{policy.choice<OnPartial>("on_partial", kOnPartial), policy.small("fix_rounds")};
+  SB_TRY(policy.done());
+  return found;
 }
 
 class Folding {
@@ -52,11 +29,11 @@ class Folding {
     if (state_.events == 0 && event.type != "opened") {
       return std::unexpected(damaged(event, "comes before it was opened"));
     }
-    for (const auto& [type, fold] : kinds()) {
-      if (type != event.type) continue;
-      SB_TRY((this->*fold)(event));
-      break;
-    }
+    const auto kind = std::ranges::find(kinds(), event.type, &std::pair<std::string_view, Fold>::first);
+    if (kind == kinds().end()) return unknown_event(run_stream(state_.id), event.seq, event.type);
+    StoredReader stored(event.payload, event_name("the run", event.seq, event.type));
+    SB_TRY((this->*kind->second)(event, stored));
+    SB_TRY(stored.done());
     state_.events = event.seq;
     state_.updated_at = event.time_ms;
     return {};
@@ -64,7 +41,7 @@ class Folding {
   RunState finish() { return std::move(state_); }
 
  private:
-  using Fold = Status (Folding::*)(const RunEvent&);
+  using Fold = Status (Folding::*)(const RunEvent&, StoredReader&);
   static const std::vector<std::pair<std::string_view, Fold>>& kinds() {
     static const std::vector<std::pair<std::string_view, Fold>> all = {
         {"opened", &Folding::opened},
@@ -91,59 +68,57 @@ class Folding {
     return all;
   }
 
-  Status opened(const RunEvent& event) {
-    const Value& payload = event.payload;
-    if (number(payload, "v") != 1) {
-      return fail(ErrorCode::kUnsupported, "this run was written by another version of Signalbox");
-    }
+  Status opened(const RunEvent& event, StoredReader& stored) {
+    const std::int64_t version = stored.integer("v");
+    SB_TRY(stored.done());
+    if (version != 1) return newer_version("the run");
     if (state_.events != 0) return std::unexpected(damaged(event, "opens it twice"));
-    state_.id = text(payload, "run");
-    state_.goal = text(payload, "goal");
-    state_.workspace = text(payload, "workspace");
-    state_.repository = text(payload, "repository");
-    state_.settings_hash = text(payload, "settings_hash");
-    state_.ticket_hash = text(payload, "ticket_hash");
-    state_.ticket_source = text(payload, "ticket_source");
-    state_.trigger = text(payload, "trigger");
-    state_.sandbox = text(payload, "sandbox");
-    if (payload["workflows"].is_object()) {
-      for (const Value::Member& member : payload["workflows"].members()) {
-        if (member.value.is_string()) state_.workflows[member.name] = member.value.as_string();
-      }
+    state_.id = stored.optional_string("run");
+    state_.goal = stored.optional_string("goal");
+    state_.workspace = stored.optional_string("workspace");
+    state_.repository = stored.optional_string("repository");
+    state_.settings_hash = stored.optional_string("settings_hash");
+    state_.ticket_hash = stored.optional_string("ticket_hash");
+    state_.ticket_source = stored.optional_string("ticket_source");
+    state_.trigger = stored.optional_string("trigger");
+    state_.sandbox = stored.optional_string("sandbox");
+    for (const Value::Member& member : stored.optional_object("workflows").members()) {
+      if (member.value.is_string())
+        state_.workflows[member.name] = member.value.as_string();
+      else
+        stored.refuse("workflows", "holds no hash");
     }
-    if (payload["ticket"].is_object()) state_.ticket = SB_TRY(Ticket::from(payload["ticket"]));
-    if (const auto mode = payload.string_at("mode")) state_.wanted = run_mode_named(*mode);
+    if (stored.has("ticket")) state_.ticket = SB_TRY(Ticket::from(stored.object("ticket")));
+    if (stored.has("mode")) state_.wanted = stored.word("mode", run_mode_named);
     state_.started_at = event.time_ms;
     return {};
   }
 
-  Status routed(const RunEvent& event) {
-    const auto mode = run_mode_named(text(event.payload, "mode"));
-    if (!mode) return std::unexpected(damaged(event, "names no mode"));
-    state_.route = Route{*mode, strings(event.payload["reasons"]), flag(event.payload, "touches_ui")};
+  Status routed(const RunEvent& event, StoredReader& stored) {
+    const auto mode = run_mode_named(stored.optional_string("mode"));
+    if (!mode) return std::unexpected(damaged(event, "has an unknown mode"));
+    state_.route = Route{*mode, stored.strings("reasons"), stored.optional_boolean("touches_ui")};
     return {};
   }
 
-  Status tree_made(const RunEvent& event) {
-    const Value& payload = event.payload;
-    state_.tree = {text(payload, "path"), text(payload, "branch"), text(payload, "base"), text(payload, "commit"),
-                   text(payload, "git_dir")};
+  Status tree_made(const RunEvent&, StoredReader& stored) {
+    state_.tree = {stored.optional_string("path"), stored.optional_string("branch"), stored.optional_string("base"),
+                   stored.optional_string("commit"), stored.optional_string("git_dir")};
     return {};
   }
 
-  Status phase_started(const RunEvent& event) {
-    const Value& payload = event.payload;
-    const auto phase = phase_named(text(payload, "phase"));
-    if (!phase) return std::unexpected(damaged(event, "names no phase"));
+  Status phase_started(const RunEvent& event, StoredReader& stored) {
+    const auto phase = phase_named(stored.optional_string("phase"));
+    if (!phase) return std::unexpected(damaged(event, "has an unknown phase"));
     PhaseRecord record;
     record.phase = *phase;
-    record.round = static_cast<int>(number(payload, "round"));
-    record.attempt = static_cast<int>(number(payload, "attempt"));
-    record.workflow = text(payload, "workflow");
-    record.hash = text(payload, "hash");
-    record.session = text(payload, "session");
-    record.bundle = payload["bundle"];
-    record.blob = text(payload, "blob");
+    record.round = stored.optional_small("round");
+    record.attempt = stored.optional_small("attempt");
+    record.workflow = stored.optional_string("workflow");
+    record.hash = stored.optional_string("hash");
+    record.session = stored.optional_string("session");
+    record.bundle = stored.any("bundle");
+    record.blob = stored.optional_string("blob");
     record.started_at = event.time_ms;
     record.started_seq = event.seq;
     state_.workflows[record.workflow] = record.hash;
@@ -152,43 +127,43 @@ class Folding {
     return {};
   }
 
-  Status interpretation(const RunEvent& event) {
-    state_.interpretation = event.payload["artifact"];
+  Status interpretation(const RunEvent&, StoredReader& stored) {
+    state_.interpretation = stored.any("artifact");
     return {};
   }
 
-  // As the event names it; null: there is none that is over, or not over.
-  PhaseRecord* named_by(const RunEvent& event, bool is_over) {
-    const Value& payload = event.payload;
+  // The phase that the event names; null: there is none in that state.
+  PhaseRecord* named_by(StoredReader& stored, bool is_over) {
+    const std::string phase = stored.optional_string("phase");
+    const std::int64_t round = stored.optional_integer("round"), attempt = stored.optional_integer("attempt");
     const auto is_it = [&](const PhaseRecord& record) {
-      return record.is_over == is_over && to_string(record.phase) == text(payload, "phase") &&
-             record.round == number(payload, "round") && record.attempt == number(payload, "attempt");
+      return record.is_over == is_over && to_string(record.phase) == phase && record.round == round &&
+             record.attempt == attempt;
     };
     const auto found = std::ranges::find_if(state_.phases, is_it);
     return found == state_.phases.end() ? nullptr : &*found;
   }
 
-  Status phase_ended(const RunEvent& event) {
-    const Value& payload = event.payload;
-    PhaseRecord* found = named_by(event, false);
+  Status phase_ended(const RunEvent& event, StoredReader& stored) {
+    PhaseRecord* found = named_by(stored, false);
     if (found == nullptr) return std::unexpected(damaged(event, "ends a phase that was not started"));
     found->is_over = true;
-    found->state = text(payload, "state");
-    found->reason = text(payload, "reason");
-    found->result = SB_TRY(PhaseResult::from(payload["result"]));
-    found->policy = policy_in(payload);
-    found->usage = agent::usage_from(payload["usage"]);
-    found->micro_cents = number(payload, "cost");
-    found->turns = static_cast<int>(number(payload, "turns"));
+    found->state = stored.optional_string("state");
+    found->reason = stored.optional_string("reason");
+    found->result = SB_TRY(PhaseResult::from(stored.any("result")));
+    found->policy = SB_TRY(policy_in(stored));
+    found->usage = agent::usage_from(stored.any("usage"));
+    found->micro_cents = stored.optional_integer("cost");
+    found->turns = stored.optional_small("turns");
     found->ended_at = event.time_ms;
     found->ended_seq = event.seq;
     stop_work_timer(event);
     return {};
   }
 
-  // What was asked about its end is settled, and what was to be asked is not any more.
-  Status phase_reopened(const RunEvent& event) {
-    PhaseRecord* found = named_by(event, true);
+  // The question about its end is settled, and pending escalations are dropped.
+  Status phase_reopened(const RunEvent& event, StoredReader& stored) {
+    PhaseRecord* found = named_by(stored, true);
     if (found == nullptr) return std::unexpected(damaged(event, "opens a phase that had not ended"));
     std::int64_t asked_at = 0;
     for (RunQuestion& asked : state_.asked) {
@@ -196,7 +171,7 @@ class Folding {
       asked_at = asked.seq;
       if (asked.seq < found->ended_seq || !asked.choice.empty()) continue;
       asked.choice = "(retried)";
-      asked.by = text(event.payload, "by");
+      asked.by = stored.optional_string("by");
       asked.decided_seq = event.seq;
     }
     std::erase_if(state_.escalations,
@@ -206,28 +181,27 @@ class Folding {
     found->reason.clear();
     found->result = {};
     found->ended_seq = found->ended_at = 0;
-    found->retried_seq = number(event.payload, "retried");
+    found->retried_seq = stored.optional_integer("retried");
     working_since_ = event.time_ms;
     return {};
   }
 
-  Status delivered(const RunEvent& event) {
-    const Value& payload = event.payload;
-    const auto step = step_named(text(payload, "step"));
-    if (!step) return std::unexpected(damaged(event, "names no step"));
+  Status delivered(const RunEvent& event, StoredReader& stored) {
+    const auto step = step_named(stored.optional_string("step"));
+    if (!step) return std::unexpected(damaged(event, "has an unknown step"));
     RunState::DeliveryRecord made;
     made.step = *step;
-    made.round = static_cast<int>(number(payload, "round"));
-    made.done.passed = flag(payload, "passed");
-    made.done.already_existed = flag(payload, "was_there");
-    made.done.facts = payload["facts"];
-    if (payload["findings"].is_array()) {
-      for (const Value& item : payload["findings"].items()) {
-        made.done.findings.push_back(
-            {text(item, "severity"), text(item, "summary"), text(item, "file"), text(item, "cause")});
-      }
+    made.round = stored.optional_small("round");
+    made.done.passed = stored.optional_boolean("passed");
+    made.done.already_existed = stored.optional_boolean("was_there");
+    made.done.facts = stored.any("facts");
+    for (const Value& item : stored.optional_array("findings").items()) {
+      StoredReader finding(item, "a finding of a delivery");
+      made.done.findings.push_back({finding.optional_string("severity"), finding.optional_string("summary"),
+                                    finding.optional_string("file"), finding.optional_string("cause")});
+      SB_TRY(finding.done());
     }
-    made.policy = policy_in(payload);
+    made.policy = SB_TRY(policy_in(stored));
     made.at = event.time_ms;
     made.seq = event.seq;
     note_facts(made.done.facts);
@@ -237,52 +211,51 @@ class Folding {
 
   void note_facts(const Value& facts) {
     if (const auto commit = facts.string_at("commit")) state_.commit = *commit;
-    // On the base it may be another: of the merge, or squashed.
+    // The commit on the base may be another: the merge, or squashed.
     if (const auto merged = facts.string_at("merged_as"); merged && !merged->empty()) state_.commit = *merged;
     if (const auto request = facts.string_at("request")) state_.request = *request;
     if (const auto url = facts.string_at("url")) state_.url = *url;
   }
 
-  Status asked(const RunEvent& event) {
-    const Value& payload = event.payload;
+  Status asked(const RunEvent& event, StoredReader& stored) {
     RunQuestion question;
-    question.question = text(payload, "question");
-    question.decision = text(payload, "decision");
-    question.packet = payload["packet"];
+    question.question = stored.optional_string("question");
+    question.decision = stored.optional_string("decision");
+    question.packet = stored.any("packet");
     question.seq = event.seq;
     state_.asked.push_back(std::move(question));
     stop_work_timer(event);
     return {};
   }
 
-  Status decided(const RunEvent& event) {
-    const std::string decision = text(event.payload, "decision");
+  Status decided(const RunEvent& event, StoredReader& stored) {
+    const std::string decision = stored.optional_string("decision");
     for (RunQuestion& asked : state_.asked) {
       if (asked.decision != decision || !asked.choice.empty()) continue;
-      asked.choice = text(event.payload, "choice");
-      asked.by = text(event.payload, "by");
-      asked.remark = text(event.payload, "remark");
+      asked.choice = stored.optional_string("choice");
+      asked.by = stored.optional_string("by");
+      asked.remark = stored.optional_string("remark");
       asked.decided_seq = event.seq;
     }
     start_work_timer(event);
     return {};
   }
 
-  Status escalated(const RunEvent& event) {
-    state_.escalations.push_back({text(event.payload, "phase"), text(event.payload, "reason"),
-                                  static_cast<int>(number(event.payload, "round")), event.seq});
+  Status escalated(const RunEvent& event, StoredReader& stored) {
+    state_.escalations.push_back(
+        {stored.optional_string("phase"), stored.optional_string("reason"), stored.optional_small("round"), event.seq});
     return {};
   }
 
-  Status parked(const RunEvent& event) {
-    state_.parked_until = number(event.payload, "until");
-    state_.parked_reason = text(event.payload, "reason");
-    state_.is_parked_by_retry_after = flag(event.payload, "told");
+  Status parked(const RunEvent& event, StoredReader& stored) {
+    state_.parked_until = stored.optional_integer("until");
+    state_.parked_reason = stored.optional_string("reason");
+    state_.is_parked_by_retry_after = stored.optional_boolean("told");
     stop_work_timer(event);
     return {};
   }
 
-  Status woken(const RunEvent& event) {
+  Status woken(const RunEvent& event, StoredReader&) {
     state_.parked_until = 0;
     state_.parked_reason.clear();
     state_.is_parked_by_retry_after = false;
@@ -290,15 +263,15 @@ class Folding {
     return {};
   }
 
-  Status stop_asked(const RunEvent& event) {
+  Status stop_asked(const RunEvent&, StoredReader& stored) {
     state_.stop_requested = true;
-    state_.stop_by = text(event.payload, "by");
-    state_.stop_reason = text(event.payload, "reason");
+    state_.stop_by = stored.optional_string("by");
+    state_.stop_reason = stored.optional_string("reason");
     return {};
   }
 
-  // Nobody worked between the last event and this one.
-  Status resumed(const RunEvent& event) {
+  // No work between the last event and this one.
+  Status resumed(const RunEvent& event, StoredReader&) {
     const bool was_halted = !std::exchange(state_.halted, {}).empty();
     if (was_halted && state_.parked_until == 0 && state_.open_question() == nullptr) start_work_timer(event);
     if (working_since_ == 0) return {};
@@ -307,40 +280,39 @@ class Folding {
     return {};
   }
 
-  Status settings_changed(const RunEvent& event) {
-    state_.settings_hash = text(event.payload, "hash");
-    note_change("settings", event);
+  Status settings_changed(const RunEvent& event, StoredReader& stored) {
+    state_.settings_hash = stored.optional_string("hash");
+    note_change("settings", event, stored);
     return {};
   }
 
-  Status workflow_changed(const RunEvent& event) {
-    const std::string workflow = text(event.payload, "workflow");
-    state_.workflows[workflow] = text(event.payload, "hash");
-    note_change(workflow, event);
+  Status workflow_changed(const RunEvent& event, StoredReader& stored) {
+    const std::string workflow = stored.optional_string("workflow");
+    state_.workflows[workflow] = stored.optional_string("hash");
+    note_change(workflow, event, stored);
     return {};
   }
 
-  void note_change(const std::string& what, const RunEvent& event) {
-    state_.changes.push_back({what, text(event.payload, "was"), text(event.payload, "hash"), event.time_ms});
+  void note_change(const std::string& what, const RunEvent& event, StoredReader& stored) {
+    state_.changes.push_back({what, stored.optional_string("was"), stored.optional_string("hash"), event.time_ms});
   }
 
-  Status pitch_archived(const RunEvent&) {
+  Status pitch_archived(const RunEvent&, StoredReader&) {
     state_.pitch_archived = true;
     return {};
   }
 
-  Status halted(const RunEvent& event) {
-    state_.halted = text(event.payload, "reason");
+  Status halted(const RunEvent& event, StoredReader& stored) {
+    state_.halted = stored.optional_string("reason");
     stop_work_timer(event);
     return {};
   }
 
-  Status ended(const RunEvent& event) {
-    const Value& payload = event.payload;
-    state_.outcome = text(payload, "outcome");
-    if (state_.outcome.empty()) return std::unexpected(damaged(event, "names no outcome"));
-    state_.outcome_reason = text(payload, "reason");
-    note_facts(payload);
+  Status ended(const RunEvent& event, StoredReader& stored) {
+    state_.outcome = stored.optional_string("outcome");
+    if (state_.outcome.empty()) return std::unexpected(damaged(event, "has no outcome"));
+    state_.outcome_reason = stored.optional_string("reason");
+    note_facts(event.payload);
     return {};
   }
 
@@ -365,7 +337,7 @@ Value to_value(const Policy& policy) {
 }
 
 Result<RunState> fold_run(const std::vector<RunEvent>& events) {
-  if (events.empty()) return fail(ErrorCode::kCorrupt, "a run without events is none");
+  if (events.empty()) return fail(ErrorCode::kCorrupt, "a run without events");
   Folding folding;
   for (const RunEvent& event : events) SB_TRY(folding.take(event));
   return folding.finish();

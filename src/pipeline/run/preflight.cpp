@@ -13,7 +13,7 @@ namespace {
 constexpr std::int64_t kRemoteMs = 60'000;
 constexpr std::size_t kToldBranches = 5;
 
-// One look at the repository and the remote that a run would use.
+// Checks the repository and the remote of a run.
 class Preflight {
  public:
   Preflight(const Seams& seams, const RunSettings& settings, Forge& forge, const RepositoryFacts& repository)
@@ -59,7 +59,7 @@ Status Preflight::check_repository() const {
   }
   if (std::ranges::find(repository_.remotes, remote_) == repository_.remotes.end()) {
     return fail(
-        ErrorCode::kInvalid, fmt::format("{} has no remote called {}, and a run delivers to one", root, remote_),
+        ErrorCode::kInvalid, fmt::format("{} has no remote {}, and a run needs one to deliver to", root, remote_),
         fmt::format("A bare repository beside it is enough: git clone --bare . ../remote.git && git remote add {} "
                     "../remote.git",
                     remote_));
@@ -94,19 +94,19 @@ Status Preflight::check_base() const {
   if (heads_.contains(settings_.base)) return {};
   if (heads_.empty()) {
     return fail(ErrorCode::kNotFound, fmt::format("the remote {} is empty", remote_),
-                fmt::format("Push what there is first: git push {} {}", remote_, base));
+                fmt::format("Push first: git push {} {}", remote_, base));
   }
   std::string others;
   for (const auto& [name, hash] : heads_) {
     if (static_cast<std::size_t>(std::ranges::count(others, ',')) >= kToldBranches) break;
     others += (others.empty() ? "" : ", ") + shown(name);
   }
-  return fail(ErrorCode::kNotFound, fmt::format("the remote {} has no branch {}; it has {}", remote_, base, others),
-              fmt::format("Name the branch changes go to in signalbox.yaml: base: NAME, or push it: git push {} {}",
-                          remote_, base));
+  return fail(
+      ErrorCode::kNotFound, fmt::format("the remote {} has no branch {}; it has {}", remote_, base, others),
+      fmt::format("Set the target branch in signalbox.yaml: base: NAME, or push it: git push {} {}", remote_, base));
 }
 
-// Git keeps no branch below another one's name, here or there.
+// Git does not allow a branch below another one's name, neither here nor on the remote.
 Status Preflight::check_names() {
   const std::string& prefix = settings_.prefix;
   for (std::size_t at = prefix.find('/'); at != std::string::npos; at = prefix.find('/', at + 1)) {
@@ -114,7 +114,7 @@ Status Preflight::check_names() {
     const bool is_there = heads_.contains(above);
     if (!is_there && !SB_TRY(git_.find_commit("refs/heads/" + above))) continue;
     return fail(ErrorCode::kConflict,
-                fmt::format("there is a branch {}{}, so there can be none called {}…", shown(above),
+                fmt::format("the branch {}{} exists, so git cannot create {}…", shown(above),
                             is_there ? fmt::format(" on {}", remote_) : "", shown(prefix)),
                 "Rename it, or choose another prefix in signalbox.yaml: branch: {prefix: …}");
   }
@@ -124,13 +124,13 @@ Status Preflight::check_names() {
 Status Preflight::check_in_place() const {
   if (settings_.strategy != "none") return {};
   if (repository_.is_dirty) {
-    return fail(ErrorCode::kInvalid, "the work copy has changes that are not committed, and strategy none works there",
+    return fail(ErrorCode::kInvalid, "the work copy has uncommitted changes, and strategy none works in it",
                 "Commit or stash them, or set branch: {strategy: worktree}");
   }
   return pipeline::check_in_place(repository_.head, settings_.base, heads_.at(settings_.base));
 }
 
-// The remote is asked for the right to write; nothing is sent.
+// Tests the permission to push; sends nothing.
 Status Preflight::check_writable() {
   const std::string url = without_trailing_newlines(SB_TRY(git_.run({"remote", "get-url", "--push", remote_})));
   const auto tried =
@@ -141,7 +141,7 @@ Status Preflight::check_writable() {
                        .time_ms = kRemoteMs});
   if (tried) return {};
   Error error = tried.error();
-  error.message = fmt::format("the remote {} can be read and not written to: {}", remote_, error.message);
+  error.message = fmt::format("the remote {} is not writable: {}", remote_, error.message);
   return std::unexpected(std::move(error));
 }
 

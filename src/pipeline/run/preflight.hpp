@@ -1,5 +1,5 @@
-// What can be known before hours of agents' work are spent: the repository, its remote, and the forge, each told in
-// words that say how to mend it.
+// Checks everything that can be known before hours of agents' work are spent: the repository, its remote, and the
+// forge; each error says how to fix it.
 #pragma once
 
 #include "base/seams.hpp"
@@ -9,7 +9,7 @@
 
 namespace sb::pipeline {
 
-// Nothing is changed anywhere. The forge's secret is only sent to its own host.
+// Changes nothing. The forge's secret is sent only to its own host.
 Status check_preflight(const Seams& seams, const RunSettings& settings, Forge& forge,
                        const RepositoryFacts& repository);
 

@@ -74,7 +74,7 @@ std::string restart_id(std::string_view run) {
 Result<std::vector<RunEvent>> RunLog::read(std::string_view run) const {
   auto events = SB_TRY(store_.read([&](store::Snapshot& snapshot) { return events_in(snapshot, run); }));
   if (events.empty()) {
-    return fail(ErrorCode::kNotFound, fmt::format("there is no run {}", run), "signalbox runs list shows them");
+    return fail(ErrorCode::kNotFound, fmt::format("unknown run {}", run), "List them with: signalbox runs list");
   }
   return events;
 }
@@ -93,7 +93,8 @@ Status RunLog::append_in(store::Transaction& transaction, std::string_view run, 
   const std::string stream = run_stream(run);
   const store::Head head = SB_TRY(transaction.head(stream));
   if (head.seq != after) {
-    return fail(ErrorCode::kConflict, fmt::format("run {} went on meanwhile: {} events, not {}", run, head.seq, after));
+    return fail(ErrorCode::kConflict,
+                fmt::format("run {} has advanced in the meantime: {} events, not {}", run, head.seq, after));
   }
   const store::NewEvent event{std::move(type), clock_.now_ms(), to_canonical_json(payload)};
   SB_TRY(transaction.append(stream, head, std::span(&event, 1)));
@@ -128,24 +129,24 @@ Result<std::string> RunLog::resolve(std::string_view name) const {
   return store_.read([&](store::Snapshot& snapshot) -> Result<std::string> {
     if (name == "last") {
       const auto rows = SB_TRY(snapshot.list(kRuns, {.by = store::Order::kSort, .descending = true, .limit = 1}));
-      if (rows.empty()) return fail(ErrorCode::kNotFound, "there is no run yet", "Start one: signalbox run \"GOAL\"");
+      if (rows.empty()) return fail(ErrorCode::kNotFound, "there are no runs yet", "Start one: signalbox run \"GOAL\"");
       return rows.front().key;
     }
     if (!name.empty() && name.size() <= sb::limits::kStoreNameBytes) {
       const auto rows = SB_TRY(snapshot.list(kRuns, {.prefix = std::string(name), .limit = 2}));
       if (rows.size() == 2 && rows.front().key != name) {
-        return fail(ErrorCode::kInvalid, fmt::format("several runs begin with {}", name), "Give more of the id");
+        return fail(ErrorCode::kInvalid, fmt::format("several run ids start with {}", name), "Give more of the id");
       }
       if (!rows.empty()) return rows.front().key;
     }
-    return fail(ErrorCode::kNotFound, fmt::format("there is no run {}", quote_json(name)),
-                "signalbox runs list shows them");
+    return fail(ErrorCode::kNotFound, fmt::format("unknown run {}", quote_json(name)),
+                "List them with: signalbox runs list");
   });
 }
 
 Result<std::string> RunLog::blob(std::string_view hex) const {
   const std::string bytes = SB_TRY(from_hex(hex));
-  if (bytes.size() != sizeof(Digest)) return fail(ErrorCode::kCorrupt, "that names no blob");
+  if (bytes.size() != sizeof(Digest)) return fail(ErrorCode::kCorrupt, "invalid blob name");
   Digest digest;
   std::ranges::copy(bytes, digest.begin());
   auto found = SB_TRY(store_.read([&](store::Snapshot& snapshot) { return snapshot.blob(digest); }));

@@ -8,24 +8,23 @@
 //   routed         {mode, reasons: […], touches_ui}
 //   tree_made      {path, branch, base, commit, git_dir}
 //   phase_started  {phase, round, attempt, workflow, hash, session, bundle, blob}
-//                  bundle: agent::Bundle::facts(), [notes: what was not taken into it, and why]
+//                  bundle: agent::Bundle::facts(), [notes: what was ignored, and why]
 //                  blob: the bundle itself, a blob of the store
-//   interpretation {artifact, session}                    committed: carried to every later phase
+//   interpretation {artifact, session}                    committed: passed to every later phase
 //   phase_ended    {phase, round, attempt, state, reason, result, usage, cost, turns, [policy]}
 //                  result: PhaseResult; state: agent::EndState
 //   phase_reopened {phase, round, attempt, session, by, retried}
-//                  a person let its session go on after it had ended; retried: which event of the agent's log says so
-//   delivered      {step, round, passed, findings, facts, already_existed, [policy]}
-//                  policy: {on_partial, fix_rounds}, what it was judged by: settings of later days do not judge it
-//                  again
+//                  a person retried its session after it had ended; retried: the event of the agent's log that says so
+//   delivered      {step, round, passed, findings, facts, was_there, [policy]}
+//                  policy: {on_partial, fix_rounds}, the policy it was judged by; later settings do not change that
 //   asked          {question, decision, packet}           question: ui, merge, escalation, ticket_changed, session
-//   decided        {question, decision, choice, by, [remark]}    choice in brackets: how it ended without one
+//   decided        {question, decision, choice, by, [remark]}    choice in brackets: how it ended unanswered
 //   escalated      {phase, round, reason}
-//   parked         {until, reason, [told]};   woken {}     told: whoever is waited for named that time
-//   stop_requested     {by, reason};      resumed {by, pid}
+//   parked         {until, reason, [told]};   woken {}     told: the server named that time
+//   stop_asked     {by, reason};      resumed {by, pid}
 //   settings_changed {hash, was};     workflow_changed {workflow, hash, was}
 //   pitch_archived {path, to}
-//   halted         {reason}                               whoever drove it could not go on; `resumed` ends it
+//   halted         {reason}                               the driving process could not continue; ended by `resumed`
 //   ended          {outcome, reason, [commit], [request], [url]}
 //                  outcome: merged|requested|escalated|stopped|abandoned|failed
 #pragma once
@@ -52,14 +51,14 @@ struct RunEvent {
   Value payload;
 };
 
-// What the settings said when something was judged. Where the log has none, it is judged by what they say now.
+// The settings at the time of a judgement. Where the log has none, the current settings apply.
 struct Policy {
   OnPartial on_partial = OnPartial::kProceed;
   int fix_rounds = 0;
 };
 Value to_value(const Policy& policy);
 
-// The `seq` members are numbers of events: what came after what.
+// The `seq` members are event numbers, for ordering.
 struct PhaseRecord {
   Phase phase = Phase::kDiscovery;
   int round = 0, attempt = 1;
@@ -85,7 +84,7 @@ struct RunQuestion {
   std::int64_t seq = 0, decided_seq = 0;
 };
 
-// What the run began with and is not so any more: `settings`, or a workflow.
+// What has changed since the run started: `settings`, or a workflow.
 struct InputChange {
   std::string what, was, hash;
   TimestampMs at = 0;
@@ -100,14 +99,14 @@ struct Escalation {
 // What is known of a run; `signalbox runs show --json` prints it.
 struct RunState {
   std::string id, goal, workspace, repository, settings_hash, ticket_hash, ticket_source, trigger;
-  std::string sandbox;  // engine::Sandbox::name() when it was opened; empty: not known
+  std::string sandbox;  // engine::Sandbox::name() when it was opened; empty: unknown
   Ticket ticket;
-  std::map<std::string, std::string> workflows;  // hashes, as they were last seen
+  std::map<std::string, std::string> workflows;  // hashes, as last seen
   std::vector<InputChange> changes;
   std::optional<RunMode> wanted;
   std::optional<Route> route;
   WorkTree tree;
-  std::vector<PhaseRecord> phases;  // in order of starting
+  std::vector<PhaseRecord> phases;  // in order of their start
   Value interpretation;
   struct DeliveryRecord {
     DeliveryStep step = DeliveryStep::kHead;
@@ -120,19 +119,19 @@ struct RunState {
   std::vector<DeliveryRecord> deliveries;
   std::vector<RunQuestion> asked;
   std::vector<Escalation> escalations;
-  std::string halted;  // why whoever drove it last could not go on; empty: they could
+  std::string halted;  // why the last driving process could not continue; empty: it could
   TimestampMs parked_until = 0;
   std::string parked_reason;
-  bool is_parked_by_retry_after = false;  // whoever is waited for named the time: asking sooner is no use
+  bool is_parked_by_retry_after = false;  // the server named the time: an earlier request is pointless
   bool stop_requested = false;
   std::string stop_by, stop_reason;
   bool pitch_archived = false;
   std::string outcome, outcome_reason, request, url;  // outcome empty: not over
-  std::string commit;                                 // made last; once it is merged, the one that the base has
+  std::string commit;                                 // the newest; once merged, the one on the base
   TimestampMs started_at = 0, updated_at = 0;
-  std::int64_t worked_ms = 0;  // in phases, without waiting for people or providers
+  std::int64_t worked_ms = 0;  // in phases, without waits for people or providers
   std::int64_t events = 0;
-  std::string waits_for = {};  // set by whoever drives it, when it leaves off: what must happen first
+  std::string waits_for = {};  // set by the driving process when it stops: what must happen first
 
   const PhaseRecord* newest(Phase phase) const;
   const PhaseRecord* newest(Phase phase, int round) const;
@@ -141,16 +140,16 @@ struct RunState {
   agent::Usage usage() const;
   std::int64_t micro_cents() const;
   std::string status() const;                    // the outcome, or: waiting, halted, parked, running
-  const DeliveryRecord* failed_closing() const;  // of the ticket, tried last; nothing: it is closed, or was not tried
+  const DeliveryRecord* failed_closing() const;  // the last failed closing of the ticket; nothing: closed, or not tried
   std::string open_ticket() const;               // why the ticket of a merged run is still open; empty: it is not
 
   Value to_value() const;  // PipelineRunContext
 };
-// kCorrupt for events that make no run.
+// kCorrupt for events that are not a valid run, kUnsupported for an event type that is not in the list above.
 Result<RunState> fold_run(const std::vector<RunEvent>& events);
 
 std::string run_stream(std::string_view run);
-// The id of the run that begins again what this one was to do: always the same, so that it is begun once.
+// The id of the run that restarts this one: always the same, so that it is started once.
 std::string restart_id(std::string_view run);
 std::optional<DeliveryStep> step_named(std::string_view name);
 
@@ -160,18 +159,18 @@ class RunLog {
   Result<std::vector<RunEvent>> read(std::string_view run) const;
   Result<RunState> state(std::string_view run) const;
   Result<bool> has(std::string_view run) const;
-  // Under the head `after` (number of events seen): kConflict when somebody else appended. Updates the row of `runs`.
-  // Blobs go into the same commit.
+  // Appends at the head `after` (number of events seen): kConflict when another process appended. Updates the row of
+  // `runs`. Blobs go into the same commit.
   Status append(std::string_view run, std::int64_t after, std::string type, Value payload,
                 std::vector<std::string> blobs = {});
   Status append_in(store::Transaction& transaction, std::string_view run, std::int64_t after, std::string type,
                    Value payload);
-  // Whatever the head is: for people (stop).
+  // At any head: for people (stop).
   Status append_at_head(std::string_view run, std::string type, Value payload);
   Result<std::vector<Value>> list(int limit) const;          // newest first
-  Result<std::string> resolve(std::string_view name) const;  // id, its beginning, or `last`
+  Result<std::string> resolve(std::string_view name) const;  // id, a prefix of it, or `last`
   Result<std::string> blob(std::string_view hex) const;
-  // What the newest phase of the run was made of; empty when there is none.
+  // The bundle of the newest phase of the run; empty when there is none.
   std::vector<agent::ContextSource> sources(std::string_view run) const;
 
  private:

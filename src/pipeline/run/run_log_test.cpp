@@ -26,7 +26,7 @@ class RunLogTest : public testing::Test {
   inbox::InboxTestBed place_;
 };
 
-TEST_F(RunLogTest, AppendsUnderTheHeadThatWasSeen) {
+TEST_F(RunLogTest, AppendsOnlyAtTheExpectedHead) {
   ASSERT_TRUE(log().append("r-1", 0, "opened", opened("r-1")));
   const auto late = log().append("r-1", 0, "routed", Value::object());
   ASSERT_FALSE(late);
@@ -38,8 +38,8 @@ TEST_F(RunLogTest, AppendsUnderTheHeadThatWasSeen) {
   EXPECT_TRUE(state->stop_requested);
 }
 
-// The record of what could not be folded is not written either.
-TEST_F(RunLogTest, TakesNothingThatMakesNoRun) {
+// An event that cannot be folded does not update the summary either.
+TEST_F(RunLogTest, RejectsInvalidEvents) {
   EXPECT_FALSE(log().append("r-1", 0, "routed", Value::object({{"mode", "FULL"}})));
   ASSERT_TRUE(log().append("r-1", 0, "opened", opened("r-1")));
   EXPECT_FALSE(log().append("r-1", 1, "phase_ended", Value::object({{"phase", "coding"}})));
@@ -60,7 +60,7 @@ TEST_F(RunLogTest, ListsTheNewestFirst) {
   EXPECT_EQ((*rows)[1].string_at("ticket"), "T-1");
 }
 
-TEST_F(RunLogTest, FindsRunsByTheBeginningOfTheirId) {
+TEST_F(RunLogTest, FindsRunsByIdPrefix) {
   ASSERT_TRUE(log().append("r-abc1", 0, "opened", opened("r-abc1")));
   place_.clock.sleep_ms(5);
   ASSERT_TRUE(log().append("r-abc2", 0, "opened", opened("r-abc2")));
@@ -72,7 +72,7 @@ TEST_F(RunLogTest, FindsRunsByTheBeginningOfTheirId) {
   EXPECT_FALSE(log().resolve(std::string(10'000, 'r')));
 }
 
-TEST_F(RunLogTest, KeepsBlobsWithTheirEvent) {
+TEST_F(RunLogTest, StoresBlobsWithTheirEvent) {
   ASSERT_TRUE(log().append("r-1", 0, "opened", opened("r-1"), {"bytes"}));
   EXPECT_EQ(log().blob(sha256_hex("bytes")), "bytes");
   EXPECT_EQ(log().blob(sha256_hex("others")).error().code, ErrorCode::kCorrupt);
@@ -93,7 +93,7 @@ TEST(RunFold, CountsOnlyTheTimeAgentsWork) {
   add("decided", Value::object({{"question", "session"}, {"decision", "d"}, {"choice", "approve"}}), 1'000'000);
   add("parked", Value::object({{"until", 5}, {"reason", "outage"}}), 30);
   add("woken", Value::object(), 1'000'000);
-  add("resumed", Value::object(), 1'000'000);  // the process was gone meanwhile
+  add("resumed", Value::object(), 1'000'000);  // no process in between
   Value ended = phase;
   ended.set("state", "complete");
   ended.set("result", Value::object({{"kind", "fallback"}}));
@@ -103,7 +103,7 @@ TEST(RunFold, CountsOnlyTheTimeAgentsWork) {
   EXPECT_EQ(state->worked_ms, 137);
 }
 
-TEST(RunFold, AHaltedRunSaysWhyUntilSomebodyTakesItUp) {
+TEST(RunFold, AHaltedRunShowsTheReasonUntilItIsResumed) {
   std::vector<RunEvent> events = {
       {1, 10, "opened", Value::object({{"v", 1}, {"run", "r-1"}})},
       {2, 20, "phase_started", Value::object({{"phase", "coding"}, {"round", 0}, {"attempt", 1}})},
@@ -119,23 +119,39 @@ TEST(RunFold, AHaltedRunSaysWhyUntilSomebodyTakesItUp) {
   ASSERT_TRUE(state);
   EXPECT_EQ(state->status(), "parked");
   EXPECT_EQ(state->halted, "");
-  EXPECT_EQ(state->worked_ms, 35);  // nobody worked while it stood still
+  EXPECT_EQ(state->worked_ms, 35);  // no work while it was halted
 }
 
-TEST(RunFold, RefusesWhatIsNoRun) {
+TEST(RunFold, RejectsEventsThatAreNotARun) {
   EXPECT_FALSE(fold_run({}));
   EXPECT_FALSE(fold_run({{1, 0, "opened", Value::object({{"v", 2}})}}));
   EXPECT_FALSE(fold_run({{1, 0, "opened", Value("text")}}));
 }
 
-TEST(RunFold, PassesOverEventsOfTheFuture) {
-  const auto state =
-      fold_run({{1, 0, "opened", Value::object({{"v", 1}, {"run", "r-1"}})}, {2, 0, "something_new", Value::object()}});
-  ASSERT_TRUE(state);
-  EXPECT_EQ(state->events, 2);
+TEST(RunFold, NamesTheEventAndTheMemberThatIsDamaged) {
+  const auto state = fold_run({{1, 0, "opened", Value::object({{"v", 1}, {"run", "r-1"}})},
+                               {2, 0, "parked", Value::object({{"until", "soon"}})}});
+  ASSERT_FALSE(state);
+  EXPECT_EQ(state.error().code, ErrorCode::kCorrupt);
+  EXPECT_EQ(state.error().message, R"(event 2 (parked) of the run is damaged: "until" is not a whole number)");
 }
 
-TEST(RunState, PrintsAllOfARun) {
+TEST_F(RunLogTest, RefusesEventsOfANewerVersion) {
+  ASSERT_TRUE(log().append("r-1", 0, "opened", opened("r-1")));
+  EXPECT_EQ(log().append("r-1", 1, "something_new", Value::object()).error().code, ErrorCode::kUnsupported);
+  ASSERT_TRUE(place_.append("run/r-1", "something_new"));
+  const auto state = log().state("r-1");
+  ASSERT_FALSE(state);
+  EXPECT_EQ(state.error().code, ErrorCode::kUnsupported);
+  EXPECT_EQ(state.error().to_string(),
+            R"(event 2 of run/r-1 has the unknown type "something_new" and was written by a newer version of )"
+            "Signalbox. Use that version.");
+  const auto stopped = log().append_at_head("r-1", "stop_asked", Value::object({{"by", "kim"}}));
+  EXPECT_EQ(stopped.error().code, ErrorCode::kUnsupported);
+  EXPECT_EQ(log().read("r-1")->size(), 2u);
+}
+
+TEST(RunState, PrintsTheWholeRun) {
   PlanSimulator walk;
   walk.verdicts = {"minor", "clean"};
   walk.run();

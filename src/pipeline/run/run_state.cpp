@@ -1,4 +1,4 @@
-// What can be asked of a run's state, and how it is printed.
+// Queries on a run's state, and its printed form.
 #include <algorithm>
 #include <array>
 #include <ranges>
@@ -143,7 +143,7 @@ const RunState::DeliveryRecord* RunState::failed_closing() const {
 std::string RunState::open_ticket() const {
   const DeliveryRecord* failed = failed_closing();
   if (failed == nullptr) return {};
-  return failed->done.findings.empty() ? "it did not say why" : failed->done.findings.front().summary;
+  return failed->done.findings.empty() ? "no reason given" : failed->done.findings.front().summary;
 }
 
 std::string RunState::status() const {

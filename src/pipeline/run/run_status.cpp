@@ -8,14 +8,14 @@
 namespace sb::pipeline {
 namespace {
 
-// What a person wants of the session that is under way; empty: nothing that keeps it from going on.
+// A person's request to the running session; empty: none that keeps it from continuing.
 Result<std::string> paused_by_person(inbox::Home& home, const std::string& session,
                                      const std::vector<agent::LoggedEvent>& events) {
   const agent::ControlRequests requests = agent::control_requests_in(events);
   if (!requests.is_taken_over) return std::string(requests.is_paused && !requests.is_killed ? "paused" : "");
   const auto summary =
       SB_TRY(home.store().read([&](store::Snapshot& snapshot) { return engine::read_summary(snapshot, session); }));
-  // What they brought to its end waits for nobody but the run.
+  // A session that a person completed waits only for the run.
   const bool is_done = summary && summary->status == engine::SessionStatus::kComplete;
   return std::string(is_done ? "" : "taken over");
 }
@@ -40,7 +40,7 @@ Result<RunStatus> read_run_status(const Seams& seams, inbox::Home& home, const R
     return run_status;
   }
   run_status.is_driven = is_driven(seams.files, home.homes(), state.id);
-  run_status.word = run_status.is_driven ? "running" : state.halted.empty() ? "left off" : "halted";
+  run_status.word = run_status.is_driven ? "running" : state.halted.empty() ? "interrupted" : "halted";
   if (!state.phases.empty() && !state.phases.back().is_over) run_status.session = state.phases.back().session;
   if (state.stop_requested) {
     if (run_status.is_driven) run_status.word = "stopping";
@@ -51,7 +51,7 @@ Result<RunStatus> read_run_status(const Seams& seams, inbox::Home& home, const R
     return run_status;
   }
   if (const RunQuestion* asked = state.open_question()) {
-    // One that is answered waits for whoever drives the run.
+    // An answered question waits for the driving process.
     const auto decision = home.inbox().load(asked->decision);
     if (!decision || decision->is_open()) {
       run_status.word = "waiting for you";

@@ -1,5 +1,4 @@
-// How a run stands, for somebody who looks at it without driving it: whether a process drives it now, and who has to
-// move next. Changes nothing. Threads: from any.
+// The status of a run for an observer: whether a process drives it now, and who must act next. Read-only. Thread-safe.
 #pragma once
 
 #include <string>
@@ -11,18 +10,18 @@
 
 namespace sb::pipeline {
 
-// Held by the process that drives the run; the lock dies with it.
+// Held by the process that drives the run; the lock ends with it.
 std::string run_lock_path(const HomeDirectories& homes, std::string_view run);
-// Where that cannot be found out, as in a home that is only read, somebody may.
+// If that cannot be determined, as in a read-only home, another process may be driving it.
 bool is_driven(Files& files, const HomeDirectories& homes, std::string_view run);
 
 struct RunStatus {
-  // The outcome, or one of: running, stopping, left off, halted, paused, taken over, waiting for you, parked.
+  // The outcome, or one of: running, stopping, interrupted, halted, paused, taken over, waiting for you, parked.
   std::string word;
   bool is_driven = false;
-  std::string session = {};   // of the phase under way
+  std::string session = {};   // of the running phase
   std::string decision = {};  // waiting for you: what to answer
-  // Of the session's model, whose provider is asked again at that time; 0: it is not waited for.
+  // When the provider of the session's model is asked again; 0: it is not waited for.
   TimestampMs waits_until = 0;
   std::string wait_reason = {};
 };

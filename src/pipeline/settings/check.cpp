@@ -11,7 +11,7 @@
 #include "agent/programs/command_agent.hpp"
 #include "agent/programs/recipe.hpp"
 #include "agent/secrets/secret_value.hpp"
-#include "pipeline/forge/make_forge.hpp"
+#include "pipeline/forge/forge.hpp"
 #include "pipeline/git/git.hpp"
 #include "workflow/catalog/catalog.hpp"
 
@@ -143,7 +143,7 @@ class Checking {
     const std::string pointer = "/models/" + model.name;
     Faults& into = is_used ? report_.faults : report_.warnings;
     check_secret(seams_, settings_, model.key, pointer + "/key", is_used, report_);
-    if (model.provider == ModelSettings::Provider::kScripted) {
+    if (model.is_scripted()) {
       const auto text = seams_.files.read(model.script, agent::limits::kScriptBytes);
       if (!text) {
         const std::string why = fmt::format("the script {}: {}", model.script, text.error().message);
@@ -152,7 +152,7 @@ class Checking {
       const auto lines = agent::read_script(model.script, *text);
       if (!lines) into.push_back(lines.error());
     }
-    if (model.provider != ModelSettings::Provider::kCommand) return;
+    if (!model.is_program()) return;
     const auto recipe = agent::recipe_for(model);
     if (!recipe) return add(into, std::unexpected(recipe.error()), pointer);
     if (const Status fits = agent::check_command(settings_.agents, model, "", {}); !fits) {
@@ -176,7 +176,7 @@ class Checking {
 
   void check_role(const std::string& role, Faults& into) {
     const auto model = settings_.agents.model_for(role, "");
-    if (!model || !agent::is_restricted(role) || (*model)->provider != ModelSettings::Provider::kCommand) return;
+    if (!model || !agent::is_restricted(role) || !(*model)->is_program()) return;
     const Status fits = agent::check_command(settings_.agents, **model, role, sandbox());
     if (fits || fits.error().code != ErrorCode::kForbidden) return;  // others are told with the model
     const std::string own = "/roles/" + role;
@@ -223,7 +223,7 @@ void check_forge(const Seams& seams, const RunSettings& settings, const std::str
                  SettingsReport& report) {
   check_secret(seams, settings, settings.forge.token, "/forge/token", true, report);
   const auto http = net::make_http_client();
-  if (const auto forge = make_forge(seams, *http, settings.forge, workspace); !forge) {
+  if (const auto forge = make_forge({seams, *http, settings.forge, workspace}); !forge) {
     report.faults.push_back(placed(forge.error(), settings, "/forge"));
   }
   const auto repository = inspect_repository(seams, workspace);

@@ -36,18 +36,13 @@ std::optional<E> meaning_of(const std::array<std::pair<std::string_view, E>, N>&
 }
 
 agent::ModelSettings model_from(const std::string& name, const Value& value) {
-  using Provider = agent::ModelSettings::Provider;
-  static constexpr std::array<std::pair<std::string_view, Provider>, 4> kProviders{{{"anthropic", Provider::kAnthropic},
-                                                                                    {"openai", Provider::kOpenai},
-                                                                                    {"command", Provider::kCommand},
-                                                                                    {"scripted", Provider::kScripted}}};
   agent::ModelSettings model;
-  model.provider = meaning_of(kProviders, text_at(value, "provider")).value_or(Provider::kAnthropic);
+  model.provider = agent::provider_named(text_at(value, "provider"));
   model.name = name;
   model.model = text_at(value, "model"), model.key = text_at(value, "key"), model.url = text_at(value, "url");
   model.script = text_at(value, "script"), model.recipe = text_at(value, "recipe"),
   model.upstream = text_at(value, "upstream");
-  model.api = value.string_at("api").value_or(model.api);
+  model.api = text_at(value, "api");
   model.command = texts(value["command"]);
   model.max_tokens = static_cast<int>(number(value["max_tokens"]));
   model.context_tokens = static_cast<int>(number(value["context_tokens"]));
@@ -91,7 +86,7 @@ agent::ContextSpec context_spec_from(const Value& value) {
 
 void read_delivery(const Value& value, RunSettings& settings) {
   const Value& forge = value["forge"];
-  settings.forge = {.kind = text_at(forge, "kind"),
+  settings.forge = {.kind = forge_kind_named(text_at(forge, "kind")),
                     .repository = text_at(forge, "repository"),
                     .url = text_at(forge, "url"),
                     .token = text_at(forge, "token"),

@@ -22,7 +22,6 @@ using agent::read_line;
 using Word = std::pair<std::string_view, std::string_view>;
 
 constexpr std::array<Word, 3> kStrategies{{{"none", "none"}, {"worktree", "worktree"}, {"read-only", "read-only"}}};
-constexpr std::array<Word, 2> kForges{{{"local", "local"}, {"github", "github"}}};
 constexpr std::array<Word, 3> kMergeMethods{{{"merge", "merge"}, {"squash", "squash"}, {"rebase", "rebase"}}};
 
 void bad(const Reader& reader, std::string message, std::string remedy, std::string_view rule = "bad_value") {
@@ -98,17 +97,16 @@ void read_forge(Fields& root, const std::string& directory, RunSettings& setting
   Fields fields = reader->fields();
   if (!reader->value().is_object()) return;
   ForgeSettings forge;  // as a whole: a token of one forge is not for another
-  const auto kind = fields.choice<std::string_view>("kind", kForges, Need::kRequired);
+  std::vector<std::pair<std::string_view, const ForgeKind*>> kinds;
+  for (const ForgeKind& each : settings.forges) kinds.emplace_back(each.name, &each);
+  const auto kind = fields.choice<const ForgeKind*>("kind", kinds, Need::kRequired);
   if (kind) forge.kind = *kind;
-  const bool is_hosted = kind && *kind != "local";
+  const bool is_hosted = kind && (*kind)->is_hosted;
   if (const auto repository = fields.get("repository", is_hosted ? Need::kRequired : Need::kOptional)) {
     forge.repository = read_line(*repository);
-    const auto slash = forge.repository.find('/');
-    const bool is_pair = slash != std::string::npos && slash > 0 && slash + 1 < forge.repository.size() &&
-                         forge.repository.find_first_of(" ?#%", 0) == std::string::npos &&
-                         forge.repository.find('/', slash + 1) == std::string::npos;
-    if (is_hosted && !forge.repository.empty() && !is_pair) {
-      bad(*repository, "this is no repository", "Write it like owner/name", "bad_repository");
+    if (is_hosted && !forge.repository.empty() && !forge.kind->is_repository(forge.repository)) {
+      bad(*repository, "this is no repository", fmt::format("Write it like {}", forge.kind->repository_form),
+          "bad_repository");
     }
   }
   if (const auto url = fields.get("url")) forge.url = agent::read_url(*url);

@@ -27,6 +27,7 @@
 #include "agent/context/isolation.hpp"
 #include "agent/settings/agent_settings.hpp"
 #include "pipeline/delivery/delivery.hpp"
+#include "pipeline/forge/forges.hpp"
 #include "pipeline/plan/hand_off.hpp"
 #include "workflow/definition/definition.hpp"
 
@@ -35,13 +36,14 @@ namespace sb::pipeline {
 enum class MergePolicy { kAsk, kAuto, kNever };
 
 struct ForgeSettings {
-  std::string kind = "local";  // local, github
+  const ForgeKind* kind = &forge_kinds().front();
   std::string repository = {}, url = {}, token = {}, remote = "origin";
-  std::string method = "merge";  // how github merges: merge, squash, rebase
+  std::string method = "merge";  // how a hosted forge merges: merge, squash, rebase
 };
 
 struct RunSettings {
   agent::AgentSettings agents;
+  std::span<const ForgeKind> forges = forge_kinds();  // what `kind` may be
   ForgeSettings forge;
   std::string base = "main", strategy = "worktree", prefix = "signalbox/";
   std::vector<ProjectCheck> checks;

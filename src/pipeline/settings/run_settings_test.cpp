@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "agent/limits.hpp"
-#include "base/fakes.hpp"
+#include "base/testing/fakes.hpp"
 #include "inbox/config.hpp"
 #include "inbox/operators/trust.hpp"
 #include "pipeline/limits.hpp"
@@ -60,7 +60,7 @@ constexpr const char* kModel = "models: {main: {provider: anthropic, model: m, k
 TEST_F(SettingsTest, WithoutAnyFileEverythingIsAsByDefault) {
   const RunSettings settings = good();
   EXPECT_EQ(settings.base, "main");
-  EXPECT_EQ(settings.forge.kind, "local");
+  EXPECT_EQ(settings.forge.kind->name, "local");
   EXPECT_FALSE(settings.merge);
   EXPECT_EQ(settings.phases.at(Phase::kFix), "wr.fix");
   EXPECT_EQ(settings.phases.size(), 7u);

@@ -36,7 +36,7 @@ Value to_value(const RunSettings& settings) {
   const ForgeSettings& forge = settings.forge;
   value.set("base", settings.base);
   value.set("branch", Value::object({{"strategy", settings.strategy}, {"prefix", settings.prefix}}));
-  value.set("forge", Value::object({{"kind", forge.kind},
+  value.set("forge", Value::object({{"kind", forge.kind == nullptr ? "" : forge.kind->name},
                                     {"repository", forge.repository},
                                     {"url", forge.url},
                                     {"token", forge.token},

@@ -2,9 +2,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "store/sqlite/fault_vfs.hpp"
 #include "store/sqlite/sqlite_place.hpp"
-#include "store/verify.hpp"
+#include "store/sqlite/testing/fault_vfs.hpp"
+#include "store/testing/verify.hpp"
 
 namespace sb::store {
 namespace {

@@ -6,8 +6,8 @@
 #include <stdexcept>
 #include <string>
 
-#include "store/sqlite/fault_vfs.hpp"
 #include "store/sqlite/sqlite_store.hpp"
+#include "store/sqlite/testing/fault_vfs.hpp"
 
 namespace sb::store {
 

@@ -18,20 +18,20 @@ bool is_reserved(std::string_view id) {
   return id.starts_with("wr.");
 }
 
-// Projects and user folders cannot take our names; those that the user put above all others can.
+// Projects and user folders cannot use our names; sources that the user put above all others can.
 bool may_replace_bundled(SourceKind kind) {
   return kind != SourceKind::kUser && kind != SourceKind::kProject;
 }
 
 Error reserved(std::string_view what, const std::string& file) {
-  return {
-      ErrorCode::kForbidden,
-      fmt::format("{} is reserved: names that begin with `wr.` are ours", quote_json(what)),
-      "Use a namespace of your own; to replace ours, attach the folder with `signalbox workflow source add` or name "
-      "it in SIGNALBOX_WORKFLOWS",
-      {file, "", 0, 0},
-      false,
-      "reserved_name"};
+  return {ErrorCode::kForbidden,
+          fmt::format("{} is reserved: names that start with `wr.` belong to Signalbox", quote_json(what)),
+          "Use your own namespace; to replace a bundled workflow, attach the folder with `signalbox workflow source "
+          "add` or "
+          "name it in SIGNALBOX_WORKFLOWS",
+          {file, "", 0, 0},
+          false,
+          "reserved_name"};
 }
 
 bool has_routine_prefix(std::string_view id) {
@@ -112,11 +112,11 @@ void CatalogBuilder::add_project() {
       add_folder(SourceKind::kProject, folder, false);
       continue;
     }
-    // A project can hold a link to anything; only its user may say that its target is a source.
+    // A project can contain a link to anything; only the user may declare its target a source.
     SourceReport report;
     report.origin = {SourceKind::kProject, folder, "", ""};
     report.notes.push_back({ErrorCode::kForbidden,
-                            fmt::format("the folder is a link to {}, out of the project, and is not followed", *real),
+                            fmt::format("the folder is a link to {}, outside the project; it is not followed", *real),
                             fmt::format("Attach it: signalbox workflow source add {}", *real),
                             {folder, "", 0, 0},
                             false});
@@ -140,7 +140,7 @@ void CatalogBuilder::add_folder(SourceKind kind, const std::string& folder, bool
   if (!real || files_.kind(*real) == FileKind::kMissing) {
     if (!must_exist) return;
     report.is_missing = true;
-    report.notes.push_back({ErrorCode::kNotFound, "the folder is not there", "", {folder, "", 0, 0}, false});
+    report.notes.push_back({ErrorCode::kNotFound, "the folder does not exist", "", {folder, "", 0, 0}, false});
   } else {
     walk = walk_source(files_, *real, [&](int entries) {
       if (options_.on_file) options_.on_file(looked_at_ + entries);
@@ -167,7 +167,7 @@ void CatalogBuilder::read_folders() {
       candidate.origin.file = found.path;
       candidates.push_back(std::move(candidate));
     }
-    // The last of an id wins: one that says its id, the higher variant, the path that sorts first.
+    // Of several with one id the last wins: one with an explicit id, the higher variant, the path that sorts first.
     std::ranges::reverse(candidates);
     std::ranges::stable_sort(candidates, {}, [](const Candidate& candidate) {
       return std::pair(candidate.file->has_id, variant_rank(candidate.origin.file));
@@ -215,7 +215,7 @@ void CatalogBuilder::take_feature(const Candidate& candidate) {
   }
 }
 
-// A checkout of our own sources, or of someone's copy: it takes nothing from anybody.
+// A checkout of our own sources, or a copy of them: it replaces nothing.
 bool CatalogBuilder::is_copy_of_bundled(const CatalogEntry& entry) const {
   const auto found = catalog_.entries_.find(entry.id);
   if (found == catalog_.entries_.end() || !entry.document || !found->second->document) return false;
@@ -251,7 +251,7 @@ void CatalogBuilder::take_workflow(const Candidate& candidate) {
     entry->shadows.push_back(place->origin);
     entry->replaces_bundled = !is_bundled && (place->replaces_bundled || place->origin.kind == SourceKind::kBundled);
     ++catalog_.sources_[source_of_[place.get()]].shadowed;
-    // Broken and of a guessed name: nothing says that the two are the same workflow.
+    // Broken, with a name that was guessed: the two may be different workflows.
     if (place->origin.folder == entry->origin.folder && !place->faults.empty()) catalog_.refused_.push_back(place);
   }
   place = std::move(entry);

@@ -1,4 +1,4 @@
-// How a catalog is put together: all sources walked, then read from the weakest to the strongest.
+// How a catalog is assembled: all sources are walked, then read from the weakest to the strongest.
 #pragma once
 
 #include <map>
@@ -29,7 +29,7 @@ class CatalogBuilder {
   void add_bundled();
   void add_project();
   void add_named(const Environment& environment, std::string_view variable);
-  // `must_exist`: the user named it, so that a missing one is told.
+  // `must_exist`: the user named it, so a missing one is reported.
   void add_folder(SourceKind kind, const std::string& folder, bool must_exist);
   void read_folders();
   void take(Candidate candidate);
@@ -44,8 +44,8 @@ class CatalogBuilder {
   const CatalogOptions& options_;
   SourceReader reader_;
   Catalog catalog_;
-  std::vector<SourceScan> walks_;                          // beside catalog_.sources_
-  std::map<const CatalogEntry*, std::size_t> source_of_;   // an entry's place in catalog_.sources_
+  std::vector<SourceScan> walks_;                          // parallel to catalog_.sources_
+  std::map<const CatalogEntry*, std::size_t> source_of_;   // an entry's index in catalog_.sources_
   std::map<std::string, std::size_t, std::less<>> owner_;  // a file's strongest source
   int looked_at_ = 0;
 };

@@ -37,8 +37,8 @@ void read_file(const Document& document, Bindings& bindings, Faults& faults) {
     if (slots.is_object()) {
       read_slots(reader, workflow, bindings);
     } else {
-      reader.fault(fmt::format("{} must be an object of slots, as its neighbours are", quote_json(workflow)),
-                   "Give either slots for all workflows, or an object of slots for each workflow");
+      reader.fault(fmt::format("{} must be an object of slots, like the other entries", quote_json(workflow)),
+                   "Write either slots for all workflows, or an object of slots for each workflow");
     }
   }
 }

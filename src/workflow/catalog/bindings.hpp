@@ -1,4 +1,4 @@
-// Small files of the user and the project beside the workflows: bindings of slots, and the list of managed folders.
+// Small files of the user and the project next to the workflows: bindings of slots, and the list of managed folders.
 #pragma once
 
 #include <map>
@@ -10,11 +10,11 @@
 
 namespace sb::workflow {
 
-// AttachedBy `workflow\nslot`, or `\nslot` where every workflow is meant.
+// By `workflow\nslot`, or `\nslot` for every workflow.
 using Bindings = std::map<std::string, std::string, std::less<>>;
 
-// `.workrail/bindings.json`, then `.signalbox/bindings.json`, which wins. Each is {workflow: {slot: id}}, or {slot: id}
-// for all workflows. Kind is wrong goes to `faults` and counts for nothing; the rest of the file still does.
+// `.workrail/bindings.json`, then `.signalbox/bindings.json`, which takes precedence. Each is {workflow: {slot: id}},
+// or {slot: id} for all workflows. What is wrong goes to `faults` and is ignored; the rest of the file still counts.
 Bindings read_bindings(const Files& files, const std::string& workspace, Faults& faults);
 
 std::string binding_key(std::string_view workflow, std::string_view slot);

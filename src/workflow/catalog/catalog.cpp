@@ -72,9 +72,9 @@ Result<const CatalogEntry*> Catalog::find(std::string_view id) const {
   std::vector<std::string> known;
   for (const auto& [name, entry] : entries_) known.push_back(name);
   const std::string nearest = nearest_name(id, known);
-  return fail(ErrorCode::kNotFound, fmt::format("there is no workflow {}", quote_json(id)),
-              nearest.empty() ? fmt::format("`{}` shows those there are", list_command_)
-                              : fmt::format("Did you mean {}?", quote_json(nearest)));
+  return fail(
+      ErrorCode::kNotFound, fmt::format("no such workflow: {}", quote_json(id)),
+      nearest.empty() ? fmt::format("See {}", list_command_) : fmt::format("Did you mean {}?", quote_json(nearest)));
 }
 
 Value Catalog::tags() const {

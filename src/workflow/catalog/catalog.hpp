@@ -1,24 +1,23 @@
-// Every workflow, routine and contract that can be had from here: where it comes from, which one wins, what is wrong
-// with it.
+// Every workflow, routine and contract available from here: where it comes from, which one wins, what is wrong with it.
 //
-// Sources, weakest first; of the same id the later one wins and the earlier is shown as shadowed:
+// Sources, weakest first; of several with the same id the later one wins and the earlier is shown as shadowed:
 //   bundled    built into the program (workflows/)
 //   user       workflows/ in the config home
 //   project    of the workspace: workflows/, .workrail/workflows/, .signalbox/workflows/
 //   managed    folders attached with `workflow source add`, the last one strongest
 //   named      folders of SIGNALBOX_WORKFLOWS, then of WORKFLOW_STORAGE_PATH (path lists, first one strongest)
 // `wr.*` is reserved: only named and managed folders may replace ours, and are shown as replacing; elsewhere a `wr.*`
-// file is listed with that reason. Below each folder every .json, .yaml and .yml file is read (walk.hpp):
-// `internal/` (loadable by id, not listed), `routines/` (templates, and startable), `contracts/` and `features/` as
-// named, `examples/` not at all. A walk is bounded (limits.hpp) and says when it stopped.
+// file is listed with that reason. In each folder every .json, .yaml and .yml file is read (walk.hpp): `internal/`
+// (loadable by id, not listed), `routines/` (templates, and startable), `contracts/` and `features/` as named,
+// `examples/` not at all. A walk is limited (limits.hpp) and reports when it stopped.
 //
-// Of one id twice in one source the variant in the file's name decides (.lean. over .v2. over .agentic. over none),
-// then the path. A file that does not load stays in the catalog with its faults: listing shows the reason, and so does
-// starting it; it still shadows weaker ones, so that nobody runs another workflow than the one they mean.
+// If one source has an id twice, the variant in the file name decides (.lean. over .v2. over .agentic. over none), then
+// the path. A file that does not load stays in the catalog with its faults: listing it and starting it show the reason.
+// It still shadows weaker ones, so that a user never runs a different workflow by accident.
 //
-// A file is read and checked again only when its size or time changed, for those who keep a SourceCache.
+// With a SourceCache, a file is read and checked again only if its size or time changed.
 //
-// Not thread-safe. Holds references to nothing given.
+// Not thread-safe. Holds no references to its arguments.
 #pragma once
 
 #include <functional>
@@ -42,24 +41,24 @@ std::string_view to_string(SourceKind kind);
 struct Origin {
   SourceKind kind = SourceKind::kBundled;
   std::string folder;  // of the source; empty for bundled
-  std::string file;    // absolute; for bundled the name below workflows/
+  std::string file;    // absolute; for bundled the name relative to workflows/
   std::string digest;  // hex SHA-256 of the file's bytes
 };
 
-enum class Staleness { kNone, kPossible, kLikely };  // against the authoring-spec version this program knows
+enum class Staleness { kNone, kPossible, kLikely };  // compared with the authoring-spec version this program knows
 std::string_view to_string(Staleness staleness);
 inline constexpr int kAuthoringSpecVersion = 3;
 
 struct CatalogEntry {
-  std::string id;  // the file's name without ending where the id could not be read
+  std::string id;  // the file name without extension if the id could not be read
   Origin origin;
   bool is_routine = false, is_internal = false, is_hidden = false;
-  std::string template_id;  // of a routine: what a templateCall names; empty when another routine has that name
+  std::string template_id;  // for a routine: its name in a templateCall; empty if another routine has that name
   std::vector<std::string> tags;
-  std::shared_ptr<const Document> document;      // null when the file could not be read at all
-  std::shared_ptr<const Definition> definition;  // null when it does not load
+  std::shared_ptr<const Document> document;      // null if the file could not be read at all
+  std::shared_ptr<const Definition> definition;  // null if it does not load
   Faults faults;                                 // why not
-  std::vector<Origin> shadows;                   // weaker ones of the same id
+  std::vector<Origin> shadows;                   // weaker ones with the same id
   bool replaces_bundled = false;
   Staleness staleness = Staleness::kNone;
 };
@@ -68,13 +67,13 @@ struct SourceReport {
   Origin origin;  // file empty
   int files = 0, effective = 0, shadowed = 0, broken = 0;
   bool is_missing = false;
-  std::string stopped;  // why the walk stopped early; empty: it did not
+  std::string stopped;  // why the walk stopped early; empty if it did not
   Faults notes;         // links not followed, folders that could not be read
 };
 
 struct SourceFile;  // source_file.hpp
 
-// Kind was read before, by path. Kept by those who open the catalog again and again; may be shared by all workspaces.
+// Files read before, by path. Kept by callers that open the catalog repeatedly; may be shared by all workspaces.
 // Not thread-safe.
 class SourceCache {
  public:
@@ -101,7 +100,7 @@ struct CatalogOptions {
   std::string workspace = {};               // absolute, or empty for none
   std::vector<std::string> overrides = {};  // files and folders above all other sources, as if named
   SourceCache* cache = nullptr;
-  std::function<void(int files)> on_file = {};  // told how many were looked at, for a progress line
+  std::function<void(int files)> on_file = {};  // called with the number of files seen, for a progress line
   // The command that lists workflows, shown in the error about an unknown one.
   std::string list_command = "signalbox workflow list --all";
 };
@@ -113,29 +112,28 @@ class Catalog {
   static Result<Catalog> open(const Files& files, const Environment& environment, const HomeDirectories& homes,
                               const std::string& workspace);
 
-  // Sorted by id. Internal and hidden ones only with `all`. Files refused or unreadable stand beside a good one of the
-  // same id.
+  // Sorted by id. Internal and hidden ones only with `all`. Refused or unreadable files are listed along with a good
+  // one with the same id.
   std::vector<const CatalogEntry*> list(bool all = false) const;
   // kNotFound with the nearest id.
   Result<const CatalogEntry*> find(std::string_view id) const;
   const std::vector<SourceReport>& sources() const { return sources_; }
   const Contracts& contracts() const { return contracts_; }
   const Faults& contract_faults() const { return contract_faults_; }
-  // Kind is wrong with features, bindings and the list of managed folders.
+  // What is wrong with features, bindings and the list of managed folders.
   const Faults& faults() const { return faults_; }
-  Value tags() const;  // [{id, displayName, when, count}], then one of each namespace and `other`, where used
+  Value tags() const;  // [{id, displayName, when, count}], then one per namespace and `other`, if used
 
-  // Of an entry: what a start pins. The entry's own faults when it does not load. An entry loads when this succeeds.
-  // `borrowed` gets the files of projects that were used besides its own: routines expanded into it, workflows it
-  // calls.
+  // What a start pins for an entry; the entry's own faults if it does not load. An entry loads if this succeeds.
+  // `included_origins` receives the other project files used: routines expanded into it, workflows it calls.
   Checked<Bundle> compile(const CatalogEntry& entry, std::vector<Origin>* included_origins = nullptr) const;
-  // Of a file that need not be in any source (`workflow check FILE`), with this catalog around it.
+  // For a file that need not be in any source (`workflow check FILE`), in the context of this catalog.
   Checked<Bundle> compile(const Document& document) const;
 
-  // Managed folders, kept in `sources.json` of the data home: {"v": 1, "folders": [absolute…], "byAgents": [those of
-  // them that an agent attached]}. Kind an agent attached counts as a project's: it replaces none of ours, and its
-  // commands wait for `signalbox trust`; attaching it again as a person makes it the user's own. Else attaching one
-  // that is attached changes nothing; detaching takes the folder as it was attached, even when it is gone.
+  // Managed folders, stored in `sources.json` of the data home: {"v": 1, "folders": [absolute…], "byAgents": [those of
+  // them that an agent attached]}. What an agent attached counts as a project's: it replaces none of ours, and its
+  // commands wait for `signalbox trust`; attaching it again as a person makes it the user's own. Otherwise attaching an
+  // attached folder changes nothing. Detaching takes the path as it was attached, even if the folder is gone.
   enum class AttachedBy { kPerson, kAgent };
   static Status attach(Files& files, const HomeDirectories& homes, const std::string& folder,
                        AttachedBy by = AttachedBy::kPerson);
@@ -150,7 +148,7 @@ class Catalog {
  private:
   Catalog() = default;
   std::map<std::string, std::shared_ptr<CatalogEntry>, std::less<>> entries_;
-  std::vector<std::shared_ptr<CatalogEntry>> refused_;  // listed, never found: reserved ids, unreadable doubles
+  std::vector<std::shared_ptr<CatalogEntry>> refused_;  // listed, never found: reserved ids, unreadable duplicates
   std::vector<SourceReport> sources_;
   Contracts contracts_;
   Faults contract_faults_;

@@ -1,4 +1,4 @@
-// Sources, which one wins, what is reserved, and what is told about files that do not load.
+// Sources, which one wins, what is reserved, and what is reported about files that do not load.
 #include "workflow/catalog/catalog.hpp"
 
 #include <gmock/gmock.h>
@@ -6,8 +6,8 @@
 
 #include <cstdlib>
 
-#include "base/fakes.hpp"
 #include "base/limits.hpp"
+#include "base/testing/fakes.hpp"
 #include "workflow/catalog/check_files.hpp"
 #include "workflow/catalog/source_file.hpp"
 #include "workflow/catalog/surroundings.hpp"
@@ -85,7 +85,7 @@ TEST_F(CatalogTest, ReadsEverySourceWeakestFirst) {
   }
 }
 
-TEST_F(CatalogTest, HasTheBundledOnesAndAllOfThemCompile) {
+TEST_F(CatalogTest, HasTheBundledWorkflowsAndAllOfThemCompile) {
   const Catalog catalog = open();
   EXPECT_FALSE(catalog.list().empty());
   for (const CatalogEntry* entry : catalog.list(true)) {
@@ -115,7 +115,7 @@ TEST_F(CatalogTest, WrIsReservedForProjectsAndUsers) {
   }
 }
 
-TEST_F(CatalogTest, ACheckoutOfOurOwnSourcesIsNotToldAsTakingOurNames) {
+TEST_F(CatalogTest, ACheckoutOfOurOwnSourcesIsNotReportedAsReserved) {
   for (const std::string_view name : bundled::data_names()) {
     write("/p/workflows/" + std::string(name), std::string(bundled::data_file(name)));
   }
@@ -124,7 +124,7 @@ TEST_F(CatalogTest, ACheckoutOfOurOwnSourcesIsNotToldAsTakingOurNames) {
   EXPECT_THAT(catalog.contract_faults(), IsEmpty());
 }
 
-TEST_F(CatalogTest, NamedAndManagedFoldersReplaceOurs) {
+TEST_F(CatalogTest, NamedAndManagedFoldersReplaceBundledOnes) {
   write("/named/x.yaml", workflow("wr.shaping"));
   write("/managed/y.yaml", workflow("wr.shaping"));
   ASSERT_TRUE(Catalog::attach(files, homes, "/managed"));
@@ -139,7 +139,7 @@ TEST_F(CatalogTest, NamedAndManagedFoldersReplaceOurs) {
   EXPECT_EQ(catalog.sources().front().shadowed, 1);
 }
 
-// The original dropped such files without a word.
+// WorkRail drops such files silently.
 TEST(Pain21, AFileThatDoesNotLoadIsListedWithItsReason) {
   FakeFiles files;
   const HomeDirectories homes{"/c", "/d", "/s"};
@@ -165,7 +165,7 @@ TEST(Pain21, AFileThatDoesNotLoadIsListedWithItsReason) {
   }
 }
 
-TEST_F(CatalogTest, ABrokenFileStillShadowsWhatItMeantToReplace) {
+TEST_F(CatalogTest, ABrokenFileStillShadowsTheOneItReplaces) {
   write("/user/config/workflows/a.yaml", workflow("acme.aa"));
   write("/p/workflows/a.yaml", workflow("acme.aa", "colour: red\n"));
   const Catalog catalog = open();
@@ -173,15 +173,15 @@ TEST_F(CatalogTest, ABrokenFileStillShadowsWhatItMeantToReplace) {
   EXPECT_EQ((*catalog.find("acme.aa"))->shadows.size(), 1u);
 }
 
-TEST_F(CatalogTest, AnUnreadableFileHidesNoNeighbourOfTheSameName) {
+TEST_F(CatalogTest, AnUnreadableFileDoesNotHideAnotherWithTheSameName) {
   write("/p/workflows/b/acme.aa.json", workflow("acme.aa"));
   write("/p/workflows/acme.aa.json", "{");
   const Catalog catalog = open();
   EXPECT_TRUE((*catalog.find("acme.aa"))->definition);
-  EXPECT_THAT(ids(catalog), ElementsAre("acme.aa", "acme.aa"));  // the broken one is still told
+  EXPECT_THAT(ids(catalog), ElementsAre("acme.aa", "acme.aa"));  // the broken one is still reported
 }
 
-TEST_F(CatalogTest, UnknownIdsAreToldTheNearest) {
+TEST_F(CatalogTest, AnUnknownIdSuggestsTheNearest) {
   write("/p/workflows/a.yaml", workflow("acme.release"));
   const auto found = open().find("acme.relaese");
   ASSERT_FALSE(found);
@@ -189,7 +189,7 @@ TEST_F(CatalogTest, UnknownIdsAreToldTheNearest) {
   EXPECT_THAT(found.error().to_string(), HasSubstr("Did you mean \"acme.release\"?"));
 }
 
-TEST_F(CatalogTest, OfVariantsTheHighestWins) {
+TEST_F(CatalogTest, TheHighestVariantWins) {
   const std::vector<std::string> names = {"a.json", "a.agentic.json", "a.v2.json", "a.lean.json"};
   std::size_t shadowed = 0;
   for (const std::string& name : names) {
@@ -203,13 +203,13 @@ TEST_F(CatalogTest, OfVariantsTheHighestWins) {
   EXPECT_EQ(stem_of("/p/wr.shaping.yaml"), "wr.shaping");
 }
 
-TEST_F(CatalogTest, OfTheSameIdTwiceInOneFolderTheFirstPathWins) {
+TEST_F(CatalogTest, OfDuplicateIdsInOneFolderTheFirstPathWins) {
   write("/p/workflows/b.json", workflow("acme.aa"));
   write("/p/workflows/a.json", workflow("acme.aa"));
   EXPECT_EQ((*open().find("acme.aa"))->origin.file, "/p/workflows/a.json");
 }
 
-TEST_F(CatalogTest, FoldersMeanWhatTheyAreCalled) {
+TEST_F(CatalogTest, FolderNamesDetermineTheRole) {
   write("/p/workflows/examples/e.yaml", workflow("acme.example"));
   write("/p/workflows/internal/i.yaml", workflow("acme.internal"));
   write("/p/workflows/node_modules/n/n.yaml", workflow("acme.module"));
@@ -220,18 +220,18 @@ TEST_F(CatalogTest, FoldersMeanWhatTheyAreCalled) {
   EXPECT_THAT(ids(catalog, true), ElementsAre("acme.internal"));
   EXPECT_TRUE(catalog.find("acme.internal"));
   EXPECT_FALSE(catalog.find("acme.example"));
-  variables["SIGNALBOX_WORKFLOWS"] = "/p/workflows/examples";  // given itself, it is read
+  variables["SIGNALBOX_WORKFLOWS"] = "/p/workflows/examples";  // named explicitly, it is read
   EXPECT_TRUE(open().find("acme.example"));
 }
 
-TEST_F(CatalogTest, OtherFilesInTheFolderAreNoBrokenWorkflows) {
+TEST_F(CatalogTest, OtherFilesInTheFolderAreNotBrokenWorkflows) {
   write("/p/workflows/package.json", R"({"name": "x", "version": "1.0.0"})");
   write("/p/workflows/real.yaml", "id: acme.real\n");
   EXPECT_THAT(ids(open()), ElementsAre("acme.real"));
   EXPECT_THAT(ids(open(), true), ElementsAre("acme.real", "package"));
 }
 
-// In the original only bundled routines were templates.
+// In WorkRail only bundled routines are templates.
 TEST(DoBetter, RoutinesOfEverySourceAreTemplates) {
   FakeFiles files;
   const HomeDirectories homes{"/c", "/d", "/s"};
@@ -247,13 +247,13 @@ TEST(DoBetter, RoutinesOfEverySourceAreTemplates) {
   for (const char* name : {"look-around", "elsewhere", "plain"}) {
     EXPECT_NE(around.routine(std::string("wr.templates.routine.") + name), nullptr) << name;
   }
-  EXPECT_TRUE(catalog->compile(**catalog->find("routine-look-around")));  // startable by id, too
+  EXPECT_TRUE(catalog->compile(**catalog->find("routine-look-around")));  // can also be started by id
   const auto bundle = catalog->compile(**catalog->find("acme.user"));
   ASSERT_TRUE(bundle) << to_lines(bundle.error());
   EXPECT_EQ(bundle->back()->definition.steps.front().id, "call.one");
 }
 
-TEST_F(CatalogTest, AProjectsRoutineCannotTakeTheNameOfOurs) {
+TEST_F(CatalogTest, AProjectsRoutineCannotUseAReservedName) {
   write("/p/workflows/routines/x.yaml", workflow("routine-design-review"));
   {
     const Catalog catalog = open();
@@ -289,7 +289,7 @@ TEST_F(CatalogTest, ContractsAndFeaturesComeFromEverySource) {
   EXPECT_NE(around.feature("wr.features.capabilities"), nullptr);
 }
 
-TEST_F(CatalogTest, TagsMakeNothingInvisible) {
+TEST_F(CatalogTest, EveryWorkflowHasATag) {
   write("/p/workflows/a.yaml", workflow("acme.aa"));
   write("/p/workflows/b.yaml", workflow("plain"));
   write("/p/workflows/routines/c.yaml", workflow("acme.part"));
@@ -315,7 +315,7 @@ TEST_F(CatalogTest, TagsMakeNothingInvisible) {
   }
 }
 
-TEST_F(CatalogTest, StalenessIsToldByTheStamp) {
+TEST_F(CatalogTest, StalenessIsDerivedFromTheStamp) {
   write("/p/workflows/a.yaml", workflow("acme.none"));
   write("/p/workflows/b.yaml", workflow("acme.old", "validatedAgainstSpecVersion: 2\n"));
   write("/p/workflows/c.yaml", workflow("acme.now", "validatedAgainstSpecVersion: 3\n"));
@@ -325,22 +325,22 @@ TEST_F(CatalogTest, StalenessIsToldByTheStamp) {
   EXPECT_EQ((*catalog.find("acme.now"))->staleness, Staleness::kNone);
 }
 
-// In the original they were taken from the folder the server was started in.
-TEST(Pain22, BindingsAreThoseOfTheWorkspace) {
+// WorkRail takes them from the folder in which the server was started.
+TEST(Pain22, BindingsComeFromTheWorkspaceOfTheCall) {
   FakeFiles files;
   const HomeDirectories homes{"/c", "/d", "/s"};
   files.contents()["/p/.workrail/bindings.json"] = R"({"acme.aa": {"review": "one", "plan": "two"}})";
   files.contents()["/p/.signalbox/bindings.json"] = R"({"review": "three", "other": "four"})";
   const auto catalog = Catalog::open(files, Environment(), homes, "/p");
   const CatalogResolver around(*catalog);
-  EXPECT_EQ(*around.binding("acme.aa", "review"), "one");  // for this workflow, before those for all
+  EXPECT_EQ(*around.binding("acme.aa", "review"), "one");  // for this workflow; takes precedence over those for all
   EXPECT_EQ(*around.binding("acme.bb", "review"), "three");
   EXPECT_EQ(*around.binding("acme.aa", "plan"), "two");
   EXPECT_EQ(*around.binding("acme.aa", "other"), "four");
   EXPECT_EQ(around.binding("acme.bb", "plan"), nullptr);
 }
 
-TEST_F(CatalogTest, BadBindingsAreToldAndTheRestCounts) {
+TEST_F(CatalogTest, BadBindingsAreReportedAndTheRestCounts) {
   write("/p/.workrail/bindings.json", R"({"acme.aa": {"review": 1, "plan": "two"}, "acme.bb": "three"})");
   write("/p/.signalbox/bindings.json", "{");
   const Catalog catalog = open();
@@ -348,12 +348,12 @@ TEST_F(CatalogTest, BadBindingsAreToldAndTheRestCounts) {
   EXPECT_EQ(*CatalogResolver(catalog).binding("acme.aa", "plan"), "two");
 }
 
-TEST_F(CatalogTest, ManagedFoldersAreKept) {
+TEST_F(CatalogTest, ManagedFoldersAreStored) {
   files.make_directories("/a");
   files.make_directories("/b");
   ASSERT_TRUE(Catalog::attach(files, homes, "/a"));
   ASSERT_TRUE(Catalog::attach(files, homes, "/b"));
-  ASSERT_TRUE(Catalog::attach(files, homes, "/a"));  // no error, no double
+  ASSERT_TRUE(Catalog::attach(files, homes, "/a"));  // no error, no duplicate
   EXPECT_THAT(*Catalog::attached(files, homes),
               ElementsAre(Catalog::AttachedFolder{"/a"}, Catalog::AttachedFolder{"/b"}));
   EXPECT_EQ(Catalog::attach(files, homes, "/nowhere").error().code, ErrorCode::kNotFound);
@@ -362,7 +362,7 @@ TEST_F(CatalogTest, ManagedFoldersAreKept) {
   EXPECT_THAT(*Catalog::attached(files, homes), ElementsAre(Catalog::AttachedFolder{"/b"}));
 }
 
-TEST_F(CatalogTest, ADamagedListOfFoldersIsToldAndNotOverwritten) {
+TEST_F(CatalogTest, ADamagedFolderListIsReportedAndNotOverwritten) {
   for (const char* text : {"{", "{}", R"({"v": 1, "folders": [1]})", R"({"v": 2, "folders": []})"}) {
     write("/user/data/sources.json", text);
     EXPECT_EQ(open().faults().size(), 1u) << text;
@@ -372,15 +372,15 @@ TEST_F(CatalogTest, ADamagedListOfFoldersIsToldAndNotOverwritten) {
   }
 }
 
-TEST_F(CatalogTest, AMissingFolderThatWasNamedIsTold) {
+TEST_F(CatalogTest, AMissingNamedFolderIsReported) {
   variables["SIGNALBOX_WORKFLOWS"] = "/nowhere::";
   const Catalog catalog = open();
   EXPECT_TRUE(catalog.sources().back().is_missing);
   EXPECT_EQ(catalog.sources().back().notes.size(), 1u);
 }
 
-// The original opened every file at every call.
-TEST(Pain13, AFileIsReadAgainOnlyWhenItChanged) {
+// WorkRail opens every file at every call.
+TEST(Pain13, AFileIsReadAgainOnlyIfItChanged) {
   FakeFiles files;
   const HomeDirectories homes{"/c", "/d", "/s"};
   files.contents()["/p/workflows/a.yaml"] = workflow("acme.aa");
@@ -411,7 +411,7 @@ TEST_F(CatalogTest, ASourceMayBeASingleFile) {
   EXPECT_THAT(ids(open()), ElementsAre("acme.aa"));
 }
 
-TEST_F(CatalogTest, AFileThatTwoSourcesHaveCountsOnce) {
+TEST_F(CatalogTest, AFileInTwoSourcesCountsOnce) {
   write("/p/workflows/a.yaml", workflow("wr.shaping"));
   variables["SIGNALBOX_WORKFLOWS"] = "/p";
   const Catalog catalog = open();
@@ -420,7 +420,7 @@ TEST_F(CatalogTest, AFileThatTwoSourcesHaveCountsOnce) {
   EXPECT_EQ((*catalog.find("wr.shaping"))->shadows.size(), 1u);
 }
 
-TEST_F(CatalogTest, ChecksFilesWithAllOfThemAroundEach) {
+TEST_F(CatalogTest, ChecksEachFileInTheContextOfAll) {
   write("/w/routines/r.yaml", workflow("routine-mine"));
   write("/w/contracts/bad.yaml", "contract: x\n");
   write("/w/a.yaml",

@@ -35,7 +35,7 @@ Faults warnings_of(const Catalog& catalog) {
     out.insert(out.end(), source.notes.begin(), source.notes.end());
     if (source.stopped.empty()) continue;
     out.push_back({ErrorCode::kLimit,
-                   fmt::format("not all of the folder was read: {}", source.stopped),
+                   fmt::format("the folder was read only in part: {}", source.stopped),
                    "Name a smaller folder",
                    {source.origin.folder, "", 0, 0},
                    false});

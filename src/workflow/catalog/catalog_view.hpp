@@ -1,4 +1,4 @@
-// What the catalog holds, as programs are shown it: the same from the command line and from the tools. Pure.
+// The catalog as JSON, the same for the command line and the tools. Pure.
 #pragma once
 
 #include "base/document/value.hpp"
@@ -12,8 +12,8 @@ Value origin_value(const Origin& origin);
 Value fault_value(const Error& fault);
 Value fault_values(const Faults& faults);
 
-// What should be known besides the listed workflows, because it explains why one is not among them: folders that were
-// not read whole, links not followed, faulty contracts, features and bindings.
+// What explains why a workflow is not among the listed ones: folders read only in part, links not followed, faulty
+// contracts, features and bindings.
 Faults warnings_of(const Catalog& catalog);
 
 }  // namespace sb::workflow

@@ -13,7 +13,7 @@
 namespace sb::workflow {
 namespace {
 
-// A path below `real` as it reads from `named`, which is what the user wrote for it.
+// Rewrites a path below `real` relative to `named`, which is how the user wrote it.
 std::string as_named(const std::string& path, const std::string& real, const std::string& named) {
   if (path == real) return named;
   return path.starts_with(real + "/") ? join_path(named, path.substr(real.size() + 1)) : path;
@@ -29,7 +29,7 @@ Faults faults_of(const SourceFile& file, const Catalog& catalog) {
   return bundle ? Faults{} : std::move(bundle).error();
 }
 
-// A file is checked with what stands beside it, as it would be where it is installed.
+// A file is checked together with the files next to it, as if installed there.
 void add_neighbours(const Files& files, const std::string& named, std::vector<std::string>& overrides) {
   if (files.kind(named) != FileKind::kFile) return;
   const std::string folder = named.contains('/') ? parent_path(named) : ".";
@@ -54,8 +54,7 @@ Result<std::vector<FileCheckResult>> check_files(const Files& files, const Envir
   for (const std::string& named : wanted) {
     const auto real = files.canonical(named);
     if (!real) {
-      verdicts.push_back(
-          {named, {{ErrorCode::kNotFound, "there is no such file", "", {named, "", 0, 0}, false}}, true});
+      verdicts.push_back({named, {{ErrorCode::kNotFound, "no such file", "", {named, "", 0, 0}, false}}, true});
       continue;
     }
     const SourceScan walk = walk_source(files, *real);
@@ -63,8 +62,8 @@ Result<std::vector<FileCheckResult>> check_files(const Files& files, const Envir
       FileCheckResult verdict{as_named(found.path, *real, named), faults_of(*reader.read(found), catalog), false};
       if (verdict.faults.size() >= limits::kFaults) {
         verdict.faults.push_back({ErrorCode::kLimit,
-                                  fmt::format("only {} faults are told", limits::kFaults),
-                                  "Mend these and check again",
+                                  fmt::format("only {} faults are shown", limits::kFaults),
+                                  "Fix these and check again",
                                   {found.path, "", 0, 0},
                                   false,
                                   "more_faults"});
@@ -75,8 +74,8 @@ Result<std::vector<FileCheckResult>> check_files(const Files& files, const Envir
     if (!walk.stopped.empty()) {
       verdicts.push_back({named,
                           {{ErrorCode::kLimit,
-                            "not all was checked: " + walk.stopped,
-                            "Check its folders one by one",
+                            "checked only in part: " + walk.stopped,
+                            "Check its subfolders one by one",
                             {named, "", 0, 0},
                             false}},
                           false});

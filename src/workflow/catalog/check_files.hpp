@@ -1,4 +1,4 @@
-// `workflow check`: files and folders checked with all of them, and the whole catalog, around each.
+// `workflow check`: checks files and folders, each in the context of all of them and of the whole catalog.
 #pragma once
 
 #include <string>
@@ -9,13 +9,13 @@
 namespace sb::workflow {
 
 struct FileCheckResult {
-  std::string file;  // as the caller named it, or its folder
-  Faults faults;     // their places name the file so, too
+  std::string file;  // as named by the caller, or relative to the named folder
+  Faults faults;     // their locations use the same name
   bool is_missing = false;
 };
 
-// `opening.strongest` says what to check; in a folder every workflow, contract and feature below it. In the order
-// given. A path that is not there is a verdict, too.
+// `opening.overrides` says what to check; in a folder, every workflow, contract and feature below it. In the order
+// given. A path that does not exist also gets a verdict.
 Result<std::vector<FileCheckResult>> check_files(const Files& files, const Environment& environment,
                                                  const HomeDirectories& homes, CatalogOptions options);
 

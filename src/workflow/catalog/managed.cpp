@@ -38,7 +38,7 @@ Result<std::vector<AttachedFolder>> Catalog::attached(const Files& files, const 
   const std::string path = path_of(homes);
   const auto damaged = [&] {
     return fail(ErrorCode::kCorrupt, "the list of managed folders cannot be read",
-                "Mend or remove the file, then attach the folders again", {path, "", 0, 0});
+                "Fix or remove the file, then attach the folders again", {path, "", 0, 0});
   };
   const auto text = files.read(path, limits::kWorkflowBytes);
   if (!text && text.error().code == ErrorCode::kNotFound) return std::vector<AttachedFolder>{};
@@ -46,8 +46,8 @@ Result<std::vector<AttachedFolder>> Catalog::attached(const Files& files, const 
   const auto value = parse_json(*text);
   if (!value || !(*value)["folders"].is_array()) return damaged();
   if ((*value)["v"] != Value(1)) {
-    return fail(ErrorCode::kUnsupported, "the list of managed folders is of a newer version", "Use a newer signalbox",
-                {path, "", 0, 0});
+    return fail(ErrorCode::kUnsupported, "the list of managed folders was written by a newer version",
+                "Use a newer signalbox", {path, "", 0, 0});
   }
   const Value* by_agents = value->find("byAgents");
   if (by_agents != nullptr && !by_agents->is_array()) return damaged();
@@ -87,7 +87,7 @@ Status Catalog::detach(Files& files, const HomeDirectories& homes, const std::st
       all, [&](const AttachedFolder& each) { return each.folder == folder || (real && each.folder == *real); });
   if (found == all.end()) {
     return fail(ErrorCode::kNotFound, fmt::format("{} is not attached", quote_json(folder)),
-                "`signalbox workflow source list` shows those that are");
+                "List attached folders: signalbox workflow source list");
   }
   all.erase(found);
   return save(files, homes, all);

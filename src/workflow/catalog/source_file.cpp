@@ -159,7 +159,7 @@ SourceReader::SourceReader(const Files& files, SourceCache& cache) : files_(file
 }
 
 SourceReader::~SourceReader() {
-  // One server serves many workspaces; what only long gone ones used would stay for ever.
+  // One server serves many workspaces; files used only by workspaces long gone would stay forever.
   if (cache_.kept_.size() <= 4 * limits::kSourceFiles) return;
   std::erase_if(cache_.kept_, [&](const auto& kept) { return kept.second.last_used != cache_.opening_; });
 }

@@ -1,9 +1,8 @@
 // One file of a source, read and checked: a workflow, a contract or a feature.
 //
-// Kind the file is follows from its folder, else from its content (`contract:` and `feature:` without `steps`). A
-// workflow may also be there as sessions pin it, {bundle: [pinned, …]}: all it calls first, itself last. It is used as
-// it is, whatever else the catalog has now.
-// Immutable; shared between catalogs through a SourceCache.
+// The folder decides what the file is, else its content (`contract:` and `feature:` without `steps`). A workflow may
+// also be in pinned form, {bundle: [pinned, …]}: everything it calls first, itself last. It is used as it is, whatever
+// else the catalog contains now. Immutable; shared between catalogs through a SourceCache.
 #pragma once
 
 #include <memory>
@@ -19,11 +18,11 @@ namespace sb::workflow {
 struct SourceFile {
   enum class Kind { kWorkflow, kContract, kFeature };
   Kind what = Kind::kWorkflow;
-  std::string id;                   // of a workflow or feature; the file's name without ending where it has none
+  std::string id;                   // of a workflow or feature; the file name without extension if it has none
   bool has_id = false;              // it was read from the file
-  bool looks_like_workflow = true;  // of a workflow: there is an `id` or there are `steps`
+  bool looks_like_workflow = true;  // for a workflow: it has an `id` or `steps`
   std::string digest;
-  std::shared_ptr<const Document> document;  // null when the bytes could not be read or parsed
+  std::shared_ptr<const Document> document;  // null if the bytes could not be read or parsed
   std::shared_ptr<const Definition> definition;
   std::shared_ptr<const Contract> contract;
   Value feature;  // {constraints, procedure, verify}
@@ -32,22 +31,22 @@ struct SourceFile {
 
 SourceFile read_source_text(std::string name, std::string text, FileRole role);
 
-// Kind `bundle` holds; null: the file is no such one.
+// What `bundle` contains; null if the file has none.
 const Value* pinned_bundle(const Value& root);
 Result<Bundle> read_bundle(const Value& pinned);
 
 struct BundledFile {
-  std::string_view name;  // below workflows/
+  std::string_view name;  // relative to workflows/
   std::shared_ptr<const SourceFile> file;
 };
-// All that is built in except contracts. Read once, shared.
+// Everything built in except contracts. Read once, shared.
 const std::vector<BundledFile>& bundled_files();
 
 // Reads through a cache.
 class SourceReader {
  public:
   SourceReader(const Files& files, SourceCache& cache);
-  ~SourceReader();  // lets go of what grew stale
+  ~SourceReader();  // drops stale entries
 
   std::shared_ptr<const SourceFile> read(const FoundFile& found);
 
@@ -56,9 +55,9 @@ class SourceReader {
   SourceCache& cache_;
 };
 
-// The file's name without its ending and its variant marks.
+// The file name without its extension and variant marks.
 std::string stem_of(std::string_view path);
-// 3 for .lean., 2 for .v2., 1 for .agentic., else 0; the highest mark counts.
+// 3 for .lean., 2 for .v2., 1 for .agentic., else 0; the highest mark wins.
 int variant_rank(std::string_view path);
 
 }  // namespace sb::workflow

@@ -1,4 +1,4 @@
-// A catalog as what workflow/compile/compile.hpp looks things up in. Holds the catalog by reference.
+// A catalog as a source of lookups for workflow/compile/compile.hpp. Holds the catalog by reference.
 #pragma once
 
 #include <map>
@@ -25,7 +25,7 @@ class CatalogResolver final : public ReferenceResolver {
   std::vector<std::string> ref_ids() const override;
   const std::string* binding(std::string_view workflow_id, std::string_view slot) const override;
 
-  // Those of projects that were looked up, by file.
+  // Project files that were looked up, by file.
   std::vector<Origin> included_origins() const;
 
  private:

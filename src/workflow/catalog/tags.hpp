@@ -1,5 +1,5 @@
-// Tags by which workflows are found. The table of data/tags.yaml says which of the known ids have which; the others are
-// tagged by what they are, so that none is invisible to those who look by tag.
+// Tags for finding workflows. The table in data/tags.yaml assigns them to known ids; other workflows are tagged by what
+// they are, so that a search by tag can find every workflow.
 //
 // Pure.
 #pragma once
@@ -17,11 +17,11 @@ struct WorkflowTags {
   bool is_hidden = false;
 };
 
-// Of a known id the table's. Else `routines` for a routine, and the namespace of the id, or `other` where it has none.
+// For a known id, those of the table. Else `routines` for a routine, and the namespace of the id, or `other` if none.
 WorkflowTags tags_of(std::string_view id, bool is_routine);
 
-// [{id, displayName, when, count}] of the table's tags, in its order, then of those that only `used` has.
-// `used` has one item for each time a tag is on a listed workflow.
+// [{id, displayName, when, count}] for the table's tags, in its order, then for those that only `used` has.
+// `used` has one item for each occurrence of a tag on a listed workflow.
 Value tag_summary(const std::vector<std::string>& used);
 
 }  // namespace sb::workflow

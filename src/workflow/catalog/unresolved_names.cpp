@@ -10,7 +10,7 @@ namespace {
 
 using ReferenceKind = FaultLog::ReferenceKind;
 
-// What an author may fill with names of their own choice.
+// Members whose names are the author's free choice.
 constexpr std::array<std::string_view, 7> kFree = {"schema",         "captures", "args",  "contextMapping",
                                                    "outputRequired", "equals",   "narrow"};
 

@@ -1,5 +1,5 @@
-// Names in a workflow file that nothing around it has: contracts, templates, refs, features, workflows. Looked for in
-// the plain tree, so that a file that does not read tells these together with its other faults. Pure.
+// Names in a workflow file that cannot be resolved: contracts, templates, refs, features, workflows. Searched in the
+// plain tree, so that a file that cannot be read reports these together with its other faults. Pure.
 #pragma once
 
 #include "base/document/document.hpp"
@@ -10,7 +10,7 @@ namespace sb::workflow {
 
 Faults unknown_names(const Document& document, const ReferenceResolver& resolver);
 
-// Both, in the order in which they stand in the document.
+// Both, in document order.
 Faults in_order(Faults one, Faults other);
 
 }  // namespace sb::workflow

@@ -11,7 +11,7 @@
 namespace sb::workflow {
 namespace {
 
-// Kind is built or fetched: large, and nobody keeps workflows of their own in there.
+// Built or downloaded files: large, and not a place for workflows.
 constexpr std::array<std::string_view, 9> kSkipped = {
     "node_modules", "bower_components", "__pycache__", "build", "dist", "target", "vendor", "venv", "examples"};
 
@@ -31,7 +31,7 @@ class Walking {
     } else if (status.kind == FileKind::kDirectory) {
       enter({root_, role_of(base_name(root_), FileRole::kWorkflow), false, 0});
     } else {
-      note(ErrorCode::kInvalid, "this is neither a file nor a folder", "", root_);
+      note(ErrorCode::kInvalid, "neither a file nor a folder", "", root_);
     }
     return std::move(walk_);
   }
@@ -59,15 +59,15 @@ class Walking {
     if (walk_.stopped.empty()) walk_.stopped = std::move(why);
   }
 
-  // Where a link leads, when that is below the root and was not seen yet.
+  // The target of a link, if it is below the root and was not seen yet.
   std::optional<std::string> follow(const std::string& path, FileKind kind) {
     const auto real = files_.canonical(path);
     if (!real || kind == FileKind::kMissing) {
-      note(ErrorCode::kNotFound, "the link leads nowhere", "Mend or remove it", path);
+      note(ErrorCode::kNotFound, "the link is broken", "Fix or remove it", path);
       return std::nullopt;
     }
     if (!is_within(*real, root_)) {
-      note(ErrorCode::kForbidden, fmt::format("the link leads out of {} and is not followed", root_),
+      note(ErrorCode::kForbidden, fmt::format("the link points outside {} and is not followed", root_),
            "Put the file itself there, or name its folder as a source", path);
       return std::nullopt;
     }
@@ -98,7 +98,7 @@ class Walking {
   void enter(const Folder& folder) {
     if (!seen_.insert(folder.path).second) return;
     if (folder.depth > limits::kSourceDepth) {
-      return stop(fmt::format("{} lies more than {} folders deep", folder.path, limits::kSourceDepth));
+      return stop(fmt::format("{} is more than {} folders deep", folder.path, limits::kSourceDepth));
     }
     const auto names = files_.list(folder.path);
     if (!names) {

@@ -1,9 +1,9 @@
 // The files below one source folder, without reading them.
 //
-// Bounded by kSourceFiles, kSourceEntries and kSourceDepth, and says when it stopped. Not entered: folders whose name
-// begins with a dot, `examples`, and those that hold what was built or fetched (node_modules, build, dist, target,
-// vendor, …); the folder given is read whatever its name. A link is followed when it stays below the folder, each place
-// once, so that cycles end; one that leads out is noted. Order: by name, files of a folder before its folders.
+// Limited by kSourceFiles, kSourceEntries and kSourceDepth; reports when it stopped. Not entered: folders whose name
+// starts with a dot, `examples`, and those with built or downloaded files (node_modules, build, dist, target, vendor,
+// …); the given folder is read whatever its name. A link is followed if it stays below the folder, each target once, so
+// that cycles end; one that points outside is noted. Order: by name, files of a folder before its subfolders.
 #pragma once
 
 #include <functional>
@@ -14,7 +14,7 @@
 
 namespace sb::workflow {
 
-enum class FileRole { kWorkflow, kRoutine, kContract, kFeature };  // as the folder it is in says
+enum class FileRole { kWorkflow, kRoutine, kContract, kFeature };  // determined by its folder
 
 struct FoundFile {
   std::string path;
@@ -29,7 +29,7 @@ struct SourceScan {
   Faults notes;
 };
 
-// `folder` is absolute and without links, or a file.
+// `folder` is absolute and without links; it may also be a file.
 SourceScan walk_source(const Files& files, const std::string& folder, const std::function<void(int)>& on_file = {});
 
 // .json, .yaml, .yml

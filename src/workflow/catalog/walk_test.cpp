@@ -1,4 +1,4 @@
-// How far a walk goes, and which links it follows.
+// The limits of a walk, and which links it follows.
 #include "workflow/catalog/walk.hpp"
 
 #include <gmock/gmock.h>
@@ -7,8 +7,8 @@
 
 #include <cstdlib>
 
-#include "base/fakes.hpp"
 #include "base/limits.hpp"
+#include "base/testing/fakes.hpp"
 #include "workflow/catalog/catalog.hpp"
 #include "workflow/testing.hpp"
 
@@ -18,7 +18,7 @@ namespace {
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-TEST(Walk, StopsAtItsLimitsAndSaysSo) {
+TEST(Walk, StopsAtItsLimitsAndReportsIt) {
   FakeFiles files;
   const auto write = [&](const std::string& path, const char* text) { files.contents()[path] = text; };
   for (std::size_t i = 0; i <= limits::kSourceFiles; ++i) write("/many/" + std::to_string(i) + ".json", "{}");
@@ -55,18 +55,18 @@ class WalkTest : public testing::Test {
   std::string folder;
 };
 
-TEST_F(WalkTest, LinksThatLeadOutAreToldAndNotFollowed) {
+TEST_F(WalkTest, LinksOutsideAreReportedAndNotFollowed) {
   write("out/secret.json", "{}");
   write("in/real.json", "{}");
   link(folder + "/out/secret.json", "in/a.json");
   link("../out", "in/b");
   link("nowhere", "in/c.json");
-  link("../out/secret.json", "in/readme.md");  // not a name we would read: nobody's business
+  link("../out/secret.json", "in/readme.md");  // not a name we read, so not reported
   const SourceScan walk = walk_source(files, folder + "/in");
   ASSERT_EQ(walk.files.size(), 1u);
   EXPECT_EQ(walk.files[0].path, folder + "/in/real.json");
   EXPECT_EQ(walk.notes.size(), 3u) << to_lines(walk.notes);
-  EXPECT_THAT(to_lines(walk.notes), HasSubstr("leads out of"));
+  EXPECT_THAT(to_lines(walk.notes), HasSubstr("points outside"));
 }
 
 TEST_F(WalkTest, LinksInsideAreFollowedOnceAndCyclesEnd) {
@@ -80,7 +80,7 @@ TEST_F(WalkTest, LinksInsideAreFollowedOnceAndCyclesEnd) {
   EXPECT_THAT(walk.notes, IsEmpty());
 }
 
-TEST_F(WalkTest, AProjectsFolderThatLeadsOutOfTheProjectIsNoSource) {
+TEST_F(WalkTest, AProjectFolderLinkedOutsideIsNotASource) {
   write("out/a.json", "{\"id\": \"acme.aa\", \"steps\": []}");
   write("p/x", "");
   link("../out", "p/workflows");

@@ -13,7 +13,7 @@
 namespace sb::workflow {
 namespace {
 
-// Trimmed and without regard to case, for levels and ids as people and models write them.
+// Trimmed and case-folded, for levels and ids as people and models write them.
 std::string normal(std::string_view text) {
   if (!is_utf8(text)) return std::string(text);
   std::size_t begin = text.size(), end = 0;
@@ -77,7 +77,7 @@ class Matching {
     }
     const auto id = submitted_.front()->string_at("assessmentId");
     if (!id || normal(*id) == normal(assessment.id)) return submitted_.front();
-    issue(assessment, fmt::format("assessmentId {} is of another assessment; this step asks for {}",
+    issue(assessment, fmt::format("assessmentId {} belongs to another assessment; this step asks for {}",
                                   quote_json(id->substr(0, 64)), quote_json(assessment.id)));
     return nullptr;
   }
@@ -94,7 +94,7 @@ class Matching {
     return nullptr;
   }
 
-  // Artifacts that name none of several assessments; one of them was probably meant.
+  // Artifacts that name none of several assessments; probably one of them was meant.
   void refuse_strays() {
     std::vector<std::string> ids;
     for (const AssessmentDefinition* assessment : asked_) ids.push_back(assessment->id);
@@ -103,9 +103,9 @@ class Matching {
       const auto is_meant = [&](const std::string& known) { return id && normal(known) == normal(*id); };
       if (std::ranges::any_of(ids, is_meant)) continue;
       into_.issues.push_back(
-          id ? fmt::format("assessmentId {} is not asked for here; the ids are {}", quote_json(id->substr(0, 64)),
-                           listed(ids))
-             : fmt::format("a wr.assessment artifact lacks assessmentId; it is one of {}", listed(ids)));
+          id ? fmt::format("assessmentId {} is not requested by this step; the ids are {}",
+                           quote_json(id->substr(0, 64)), listed(ids))
+             : fmt::format("a wr.assessment artifact has no assessmentId; use one of {}", listed(ids)));
     }
   }
 
@@ -149,7 +149,7 @@ class Matching {
     for (const auto& member : dimensions.members()) {
       if (std::ranges::find(ids, member.name) != ids.end()) continue;
       const std::string nearest = nearest_name(member.name, ids);
-      issue(assessment, fmt::format("dimension {} is not asked for; {}", quote_json(member.name.substr(0, 64)),
+      issue(assessment, fmt::format("dimension {} is not requested; {}", quote_json(member.name.substr(0, 64)),
                                     nearest.empty() ? "the dimensions are " + listed(ids)
                                                     : fmt::format("did you mean {}?", quote_json(nearest))));
     }

@@ -53,7 +53,7 @@ TEST_F(Assessment, IsRecordedInTheOrderOfTheDefinition) {
   EXPECT_TRUE(recorded.notes.empty());
 }
 
-TEST_F(Assessment, LevelsAreNormalisedAndThatIsNoted) {
+TEST_F(Assessment, LevelsAreNormalizedWithANote) {
   const auto reading = read({R"({"kind":"wr.assessment","dimensions":{"confidence":" MEDIUM "}})"});
   ASSERT_EQ(reading.recorded.size(), 1u);
   EXPECT_EQ(reading.recorded[0].ratings[0].level, "Medium");
@@ -69,11 +69,11 @@ TEST_F(Assessment, IssuesSayWhatToSend) {
   EXPECT_EQ(issues({R"({"kind":"wr.assessment","dimensions":{"confidence":"sure"}})"}),
             at + R"(dimension "confidence" has no level "sure"; rate it "low", "Medium", "high")");
   EXPECT_EQ(issues({R"({"kind":"wr.assessment","dimensions":{"confidence":"low","extr":"yes"}})"}),
-            at + R"(dimension "extr" is not asked for; did you mean "extra"?)");
+            at + R"(dimension "extr" is not requested; did you mean "extra"?)");
   EXPECT_EQ(issues({R"({"kind":"wr.assessment","dimensions":{"confidence":{"rationale":"x"}}})"}),
             at + "/dimensions/confidence/level is missing; it is a string");
   EXPECT_EQ(issues({R"({"kind":"wr.assessment","assessmentId":"scope","dimensions":{"confidence":"low"}})"}),
-            at + R"(assessmentId "scope" is of another assessment; this step asks for "Plan-Ready")");
+            at + R"(assessmentId "scope" belongs to another assessment; this step asks for "Plan-Ready")");
   EXPECT_EQ(issues({R"({"kind":"wr.assessment"})"}), at + "/dimensions is missing; it is an object");
 }
 
@@ -94,12 +94,12 @@ TEST_F(Assessment, SeveralAreMatchedByIdAndAllOrNoneAreRecorded) {
   EXPECT_EQ(reading.recorded[1].id, "scope");
   EXPECT_EQ(issues({plan}), "assessment \"scope\": no wr.assessment artifact with assessmentId \"scope\" was sent");
   EXPECT_EQ(issues({plan, scope, R"({"kind":"wr.assessment","dimensions":{"fit":"poor"}})"}),
-            "a wr.assessment artifact lacks assessmentId; it is one of \"Plan-Ready\", \"scope\"");
+            "a wr.assessment artifact has no assessmentId; use one of \"Plan-Ready\", \"scope\"");
   EXPECT_EQ(issues({plan, scope, R"({"kind":"wr.assessment","assessmentId":"q","dimensions":{"fit":"poor"}})"}),
-            "assessmentId \"q\" is not asked for here; the ids are \"Plan-Ready\", \"scope\"");
+            "assessmentId \"q\" is not requested by this step; the ids are \"Plan-Ready\", \"scope\"");
 }
 
-// §1.9: there, an id with a capital made a consequence that fires an internal error.
+// §1.9: in WorkRail an id with a capital turns a triggered consequence into an internal error.
 TEST_F(Assessment, RuntimeTrapConsequencesFireForIdsWithCapitals) {
   step_.consequences = {{"low", "Plan-Ready", "Ask again."}, {"LOW", "", "Say why."}, {"high", "", "Go."}};
   const auto reading = read({R"({"kind":"wr.assessment","dimensions":{"confidence":"Low","extra":"no"}})"});
@@ -111,7 +111,7 @@ TEST_F(Assessment, RuntimeTrapConsequencesFireForIdsWithCapitals) {
   EXPECT_EQ(reading.fired[1].guidance, "Say why.");
 }
 
-TEST_F(Assessment, NothingFiresFromWhatIsNotRecorded) {
+TEST_F(Assessment, NothingFiresFromAnUnrecordedRating) {
   step_.consequences = {{"low", "", "Ask again."}};
   EXPECT_TRUE(read({R"({"kind":"wr.assessment","dimensions":{"confidence":"low","zzz":"no"}})"}).fired.empty());
 }
@@ -127,7 +127,7 @@ TEST_F(Assessment, ConsequencesOfOtherAssessmentsDoNotFire) {
   EXPECT_TRUE(reading.fired.empty());
 }
 
-TEST_F(Assessment, ShowsWhatToFillInAndWhatIsRequired) {
+TEST_F(Assessment, ShowsAnExampleAndTheRequirements) {
   Step of_two;
   of_two.assessment_refs = {"Plan-Ready", "scope"};
   of_two.consequences = {{"LOW", "", "More."}, {"yes", "scope", "Cut."}};

@@ -40,6 +40,47 @@ constexpr std::array<Comparing, 11> kComparing = {{
 constexpr std::array<std::pair<std::string_view, Operator>, 3> kJoining = {
     {{"and", Operator::kAnd}, {"or", Operator::kOr}, {"not", Operator::kNot}}};
 
+enum class OperatorKind { kPlain, kComparison, kComposition };
+
+// Nothing for a number that is not an operator.
+constexpr std::optional<OperatorKind> kind_of(Operator op) {
+  switch (op) {
+    case Operator::kTrue:
+    case Operator::kVar:
+      return OperatorKind::kPlain;
+    case Operator::kEquals:
+    case Operator::kNotEquals:
+    case Operator::kGt:
+    case Operator::kGte:
+    case Operator::kLt:
+    case Operator::kLte:
+    case Operator::kIn:
+    case Operator::kContains:
+    case Operator::kStartsWith:
+    case Operator::kEndsWith:
+    case Operator::kMatches:
+      return OperatorKind::kComparison;
+    case Operator::kAnd:
+    case Operator::kOr:
+    case Operator::kNot:
+      return OperatorKind::kComposition;
+  }
+  return std::nullopt;
+}
+
+// Each operator has exactly the rows that its kind needs.
+consteval bool tables_are_complete() {
+  for (int number = 0; number < 256; ++number) {
+    const auto op = static_cast<Operator>(number);
+    const auto kind = kind_of(op);
+    if (std::ranges::count(kComparing, op, &Comparing::op) != (kind == OperatorKind::kComparison)) return false;
+    const auto compositions = std::ranges::count_if(kJoining, [&](const auto& row) { return row.second == op; });
+    if (compositions != (kind == OperatorKind::kComposition)) return false;
+  }
+  return true;
+}
+static_assert(tables_are_complete(), "an operator has no row in kComparing or kJoining, or two");
+
 bool fits(const Reader& reader, Comparing::Takes takes) {
   switch (takes) {
     case Comparing::Takes::kAnything:
@@ -202,45 +243,6 @@ bool means(const Value& value, bool expected) {
   return expected ? word == "true" || word == "yes" || word == "1" : word == "false" || word == "no" || word == "0";
 }
 
-bool compares(Operator op, double left, double right) {
-  switch (op) {
-    case Operator::kGt:
-      return left > right;
-    case Operator::kGte:
-      return left >= right;
-    case Operator::kLt:
-      return left < right;
-    default:
-      return left <= right;
-  }
-}
-
-bool holds_of(const Condition& condition, const Value* value) {
-  switch (condition.op) {
-    case Operator::kEquals:
-      return leniently_equal(value, condition.operand);
-    case Operator::kNotEquals:
-      return !leniently_equal(value, condition.operand);
-    case Operator::kIn:
-      return std::ranges::any_of(condition.operand.items(),
-                                 [&](const Value& item) { return leniently_equal(value, item); });
-    case Operator::kContains:
-      return folded(as_text(value)).contains(folded(condition.operand.as_string()));
-    case Operator::kStartsWith:
-      return folded(as_text(value)).starts_with(folded(condition.operand.as_string()));
-    case Operator::kEndsWith:
-      return folded(as_text(value)).ends_with(folded(condition.operand.as_string()));
-    case Operator::kMatches: {
-      const std::string text = as_text(value);
-      return is_utf8(text) && condition.pattern->matches(trimmed(text)).value_or(false);
-    }
-    case Operator::kVar:
-      return is_truthy(value);
-    default:
-      return value && value->is_number() && compares(condition.op, value->as_number(), condition.operand.as_number());
-  }
-}
-
 void collect_keys(const Condition& condition, std::vector<std::string>& into) {
   if (!condition.var.empty() && std::ranges::find(into, condition.var) == into.end()) into.push_back(condition.var);
   for (const Condition& part : condition.parts) collect_keys(part, into);
@@ -285,20 +287,76 @@ const Value* look_up(const Value& context, std::string_view path) {
   }
 }
 
+std::optional<bool> bound_holds(Operator op, double number, double limit) {
+  switch (op) {
+    case Operator::kGt:
+      return number > limit;
+    case Operator::kGte:
+      return number >= limit;
+    case Operator::kLt:
+      return number < limit;
+    case Operator::kLte:
+      return number <= limit;
+    case Operator::kTrue:
+    case Operator::kVar:
+    case Operator::kEquals:
+    case Operator::kNotEquals:
+    case Operator::kIn:
+    case Operator::kContains:
+    case Operator::kStartsWith:
+    case Operator::kEndsWith:
+    case Operator::kMatches:
+    case Operator::kAnd:
+    case Operator::kOr:
+    case Operator::kNot:
+      return std::nullopt;
+  }
+  return std::nullopt;
+}
+
 bool holds(const Condition& condition, const Value& context) {
   const auto part_holds = [&](const Condition& part) { return holds(part, context); };
+  const auto value = [&] { return look_up(context, condition.var); };
+  const auto text = [&] { return folded(as_text(value())); };
+  const auto wanted_text = [&] { return folded(condition.operand.as_string()); };
   switch (condition.op) {
     case Operator::kTrue:
       return true;
+    case Operator::kVar:
+      return is_truthy(value());
+    case Operator::kEquals:
+      return leniently_equal(value(), condition.operand);
+    case Operator::kNotEquals:
+      return !leniently_equal(value(), condition.operand);
+    case Operator::kGt:
+    case Operator::kGte:
+    case Operator::kLt:
+    case Operator::kLte: {
+      const Value* number = value();
+      return number && number->is_number() &&
+             bound_holds(condition.op, number->as_number(), condition.operand.as_number()) == true;
+    }
+    case Operator::kIn:
+      return std::ranges::any_of(condition.operand.items(),
+                                 [found = value()](const Value& item) { return leniently_equal(found, item); });
+    case Operator::kContains:
+      return text().contains(wanted_text());
+    case Operator::kStartsWith:
+      return text().starts_with(wanted_text());
+    case Operator::kEndsWith:
+      return text().ends_with(wanted_text());
+    case Operator::kMatches: {
+      const std::string whole = as_text(value());
+      return is_utf8(whole) && condition.pattern->matches(trimmed(whole)).value_or(false);
+    }
     case Operator::kAnd:
       return std::ranges::all_of(condition.parts, part_holds);
     case Operator::kOr:
       return std::ranges::any_of(condition.parts, part_holds);
     case Operator::kNot:
       return std::ranges::none_of(condition.parts, part_holds);
-    default:
-      return holds_of(condition, look_up(context, condition.var));
   }
+  return false;
 }
 
 Value observed_values(const Condition& condition, const Value& context) {
@@ -343,9 +401,11 @@ bool is_truthy(const Value* value) {
       return value->as_number() != 0;
     case Value::Kind::kString:
       return !value->as_string().empty();
-    default:
+    case Value::Kind::kArray:
+    case Value::Kind::kObject:
       return true;
   }
+  return false;
 }
 
 bool leniently_equal(const Value* value, const Value& expected) {

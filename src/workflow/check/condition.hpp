@@ -28,6 +28,7 @@
 namespace sb::workflow {
 
 struct Condition {
+  // Every switch over these names all of them, so that the compiler finds what a new one still lacks.
   enum class Operator {
     kTrue,
     kVar,
@@ -60,6 +61,9 @@ std::optional<Condition> read_condition(const Reader& reader);
 const Value* look_up(const Value& context, std::string_view path);
 
 bool holds(const Condition& condition, const Value& context);
+
+// Of gt, gte, lt, lte: whether they hold of the number. Nothing for operators that are not a bound.
+std::optional<bool> bound_holds(Condition::Operator op, double number, double limit);
 
 // For records of skipped steps: the keys the condition looked at, with the values it saw.
 Value observed_values(const Condition& condition, const Value& context);

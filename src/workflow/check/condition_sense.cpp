@@ -29,30 +29,21 @@ std::span<const Value> allowed_values(const Condition& condition) {
 }
 
 bool is_bound(Operator op) {
-  return op == Operator::kGt || op == Operator::kGte || op == Operator::kLt || op == Operator::kLte;
-}
-
-bool is_within(double number, const Condition& bound) {
-  const double limit = bound.operand.as_number();
-  switch (bound.op) {
-    case Operator::kGt:
-      return number > limit;
-    case Operator::kGte:
-      return number >= limit;
-    case Operator::kLt:
-      return number < limit;
-    default:
-      return number <= limit;
-  }
+  return bound_holds(op, 0, 0).has_value();
 }
 
 bool may_be_within(const Value& value, const Condition& bound) {
-  if (value.is_number()) return is_within(value.as_number(), bound);
+  if (value.is_number()) return bound_holds(bound.op, value.as_number(), bound.operand.as_number()) == true;
   return value.is_bool() || may_be_number(value);
 }
 
+// A bound from below: more than its limit is allowed.
 bool is_lower(Operator op) {
-  return op == Operator::kGt || op == Operator::kGte;
+  return bound_holds(op, 1, 0) == true;
+}
+
+bool allows_its_limit(Operator op) {
+  return bound_holds(op, 0, 0) == true;
 }
 
 bool bounds_clash(const Condition& a, const Condition& b) {
@@ -60,7 +51,7 @@ bool bounds_clash(const Condition& a, const Condition& b) {
   const Condition& low = is_lower(a.op) ? a : b;
   const Condition& high = is_lower(a.op) ? b : a;
   const double from = low.operand.as_number(), to = high.operand.as_number();
-  const bool are_closed = low.op == Operator::kGte && high.op == Operator::kLte;
+  const bool are_closed = allows_its_limit(low.op) && allows_its_limit(high.op);
   return from > to || (from == to && !are_closed);
 }
 
@@ -111,9 +102,21 @@ bool never_holds(const Condition& condition) {
       return std::ranges::all_of(condition.parts, never_holds);
     case Operator::kNot:
       return always_holds(condition.parts.front());
-    default:
+    case Operator::kTrue:
+    case Operator::kVar:
+    case Operator::kEquals:
+    case Operator::kNotEquals:
+    case Operator::kGt:
+    case Operator::kGte:
+    case Operator::kLt:
+    case Operator::kLte:
+    case Operator::kContains:
+    case Operator::kStartsWith:
+    case Operator::kEndsWith:
+    case Operator::kMatches:
       return false;
   }
+  return false;
 }
 
 bool always_holds(const Condition& condition) {
@@ -126,9 +129,21 @@ bool always_holds(const Condition& condition) {
       return std::ranges::any_of(condition.parts, always_holds);
     case Operator::kNot:
       return never_holds(condition.parts.front());
-    default:
+    case Operator::kVar:
+    case Operator::kEquals:
+    case Operator::kNotEquals:
+    case Operator::kGt:
+    case Operator::kGte:
+    case Operator::kLt:
+    case Operator::kLte:
+    case Operator::kIn:
+    case Operator::kContains:
+    case Operator::kStartsWith:
+    case Operator::kEndsWith:
+    case Operator::kMatches:
       return false;
   }
+  return false;
 }
 
 }  // namespace sb::workflow

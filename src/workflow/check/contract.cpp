@@ -30,8 +30,8 @@ std::string read_name(Fields& fields, std::string_view name) {
   auto text = reader ? reader->string() : std::nullopt;
   if (!text) return {};
   if (is_name(*text)) return std::move(*text);
-  reader->fault(fmt::format("\"{}\" is no name", text->substr(0, 64)),
-                "Use up to 128 letters, digits, dots, dashes and underscores, a letter first");
+  reader->fault(fmt::format("\"{}\" is not a valid name", text->substr(0, 64)),
+                "Use up to 128 letters, digits, dots, dashes and underscores, starting with a letter");
   return {};
 }
 
@@ -54,10 +54,10 @@ std::string line_of(const SchemaViolation& violation) {
   return fmt::format("{} {}", violation.pointer.empty() ? "the artifact" : violation.pointer, violation.message);
 }
 
-// One fault for each thing the schema refuses, where it stands in the file.
+// One fault for each schema violation, with its location in the file.
 void check_example(const Reader& example, const Contract& contract, const Document& document, Faults& faults) {
   if (contract.example.string_at("kind") != contract.kind) {
-    example.fault(fmt::format("the example does not carry kind \"{}\"", contract.kind), "Add it to the example");
+    example.fault(fmt::format("the example does not have kind \"{}\"", contract.kind), "Add it to the example");
     return;
   }
   for (const SchemaViolation& violation : contract.schema.check(contract.example)) {

@@ -1,14 +1,14 @@
 // Contracts: what an artifact of a kind must look like. One file each: schema, help, one valid example.
 //
-//   contract: wr.contracts.loop_control    # what steps refer to
-//   kind: wr.loop_control                  # what artifacts say
+//   contract: wr.contracts.loop_control    # the name that steps refer to
+//   kind: wr.loop_control                  # the kind of its artifacts
 //   version: 1
-//   help: Say whether the loop goes on.
+//   help: Say whether the loop continues.
 //   schema: {...}                          # draft-07
 //   example: {kind: wr.loop_control, decision: stop}
 //
-// Pure; immutable once made. The engine knows no contract by name except the one that ends loops, the one assessments
-// travel in and the one gates are judged by.
+// Pure; immutable. The engine knows no contract by name except the one that ends loops, the one for assessments and the
+// one for gate verdicts.
 #pragma once
 
 #include <map>
@@ -38,16 +38,15 @@ struct Contract {
   std::string hash;  // hex: SHA-256 of the canonical source
 };
 
-// Faults: unknown fields, a schema that does not compile, an example the schema refuses, a kind the example does not
-// carry.
+// Faults: unknown fields, a schema that does not compile, an example the schema refuses, an example without the kind.
 Checked<Contract> read_contract(const Document& document);
 
 class Contracts {
  public:
-  // Those built into the program: the nine of the format, and our own two. Read once, shared.
+  // The built-in ones: the nine of the format, and two of our own. Read once, shared.
   static const Contracts& bundled();
 
-  // A later one of the same ref replaces the earlier.
+  // A later one with the same ref replaces the earlier.
   void add(std::shared_ptr<const Contract> contract);
   const Contract* find(std::string_view ref) const;
   std::vector<const Contract*> all() const;  // sorted by ref
@@ -57,7 +56,7 @@ class Contracts {
   std::map<std::string, std::shared_ptr<const Contract>, std::less<>> by_ref_;
 };
 
-// What is wrong with the artifact, for the agent: one line a misfit, empty when it is valid.
+// What is wrong with the artifact, for the agent: one line per violation, empty if it is valid.
 std::vector<std::string> violations(const Contract& contract, const Value& artifact);
 
 }  // namespace sb::workflow

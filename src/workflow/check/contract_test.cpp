@@ -9,7 +9,7 @@
 namespace sb::workflow {
 namespace {
 
-// Every fault of a contract file as one text each: `/pointer message`.
+// Every fault of a contract file as one string each: `/pointer message`.
 std::vector<std::string> faults_of(std::string text) {
   const auto document = parse_document("c.yaml", std::move(text));
   if (!document) return {document.error().message};
@@ -51,7 +51,7 @@ TEST(Contract, HashDependsOnTheContentAndNotOnTheSyntax) {
   EXPECT_NE(yaml->hash, read_contract(*parse_document("c.yaml", changed))->hash);
 }
 
-TEST(Contract, FaultsSayWhatAndWhere) {
+TEST(Contract, FaultsHaveMessageAndPointer) {
   struct Row {
     const char *cut, *put, *says;
   } rows[] = {
@@ -61,7 +61,7 @@ TEST(Contract, FaultsSayWhatAndWhere) {
       {"help: Name the ticket.\n", "", " \"help\" is missing"},
       {"help: Name the ticket.", "help: \"\"", "/help the help is empty"},
       {"kind: acme.ticket\n", "", " \"kind\" is missing"},
-      {"contract: acme.contracts.ticket", "contract: \"a b\"", "/contract \"a b\" is no name"},
+      {"contract: acme.contracts.ticket", "contract: \"a b\"", "/contract \"a b\" is not a valid name"},
       {"contract: acme.contracts.ticket", "contract: [a]", "/contract expected a string, found a list"},
       {"version: 2", "version: 2\nhelpp: x", "/helpp unknown key \"helpp\""},
       {"type: object", "type: objekt", "/schema/type \"objekt\" is no type"},
@@ -74,9 +74,9 @@ TEST(Contract, FaultsSayWhatAndWhere) {
        "/schema/properties/id/$ref $ref \"https://example.com/t.json#/x\" points out of the schema"},
       {"T-12", "12", "/example/id in the example, /id must be a string, not 12"},
       {", id: T-12", "", "/example/id in the example, /id is missing; it is a string"},
-      {"{kind: acme.ticket, id: T-12}", "{id: T-12}", "/example the example does not carry kind \"acme.ticket\""},
-      {"{kind: acme.ticket, id: T-12}", "7", "/example the example does not carry kind \"acme.ticket\""},
-      {"\nkind: acme.ticket", "\nkind: acme.other", "/example the example does not carry kind \"acme.other\""},
+      {"{kind: acme.ticket, id: T-12}", "{id: T-12}", "/example the example does not have kind \"acme.ticket\""},
+      {"{kind: acme.ticket, id: T-12}", "7", "/example the example does not have kind \"acme.ticket\""},
+      {"\nkind: acme.ticket", "\nkind: acme.other", "/example the example does not have kind \"acme.other\""},
   };
   for (const Row& row : rows) {
     std::string text = kGood;
@@ -101,7 +101,7 @@ TEST(Contract, FaultsHaveLineAndColumn) {
 TEST(Contract, BadFilesAreRefused) {
   EXPECT_EQ(faults_of("[]").size(), 1u);
   EXPECT_EQ(faults_of("contract: [").size(), 1u);
-  EXPECT_EQ(faults_of("{}").size(), 6u);  // one for each field
+  EXPECT_EQ(faults_of("{}").size(), 6u);  // one per field
   const std::string big = std::string(kGood) + "# " + std::string(limits::kWorkflowBytes, 'x') + "\n";
   ASSERT_EQ(faults_of(big).size(), 1u);
   EXPECT_NE(faults_of(big)[0].find("a contract may have"), std::string::npos);
@@ -121,7 +121,7 @@ TEST(Contracts, ALaterOneReplacesTheEarlier) {
   EXPECT_EQ(Contracts::bundled().find(kLoopControl)->kind, "wr.loop_control");
 }
 
-TEST(BundledContracts, AreThoseOfTheFormatAndOurs) {
+TEST(BundledContracts, AreThoseOfTheFormatAndOurOwn) {
   const std::vector<std::string> expected = {"wr.contracts.assessment",
                                              "wr.contracts.audit_report",
                                              "wr.contracts.child_outcome",
@@ -139,7 +139,7 @@ TEST(BundledContracts, AreThoseOfTheFormatAndOurs) {
   EXPECT_EQ(Contracts::bundled().find("wr.contracts.nothing"), nullptr);
 }
 
-TEST(BundledContracts, TakeTheirOwnExample) {
+TEST(BundledContracts, AcceptTheirOwnExample) {
   for (const Contract* contract : Contracts::bundled().all()) {
     EXPECT_TRUE(violations(*contract, contract->example).empty()) << contract->ref;
     EXPECT_EQ("wr.contracts." + contract->kind.substr(3), contract->ref);
@@ -148,7 +148,7 @@ TEST(BundledContracts, TakeTheirOwnExample) {
   }
 }
 
-// Takes each required member away, at every depth the example reaches, and wants it named.
+// Removes each required member, at every depth of the example, and expects a violation that names it.
 void remove_each(const Contract& contract, const Value& schema, Value& example, const Value& at,
                  const std::string& where) {
   for (const Value& name : schema["required"].is_array() ? schema["required"].items() : Value::Array{}) {
@@ -166,7 +166,7 @@ void remove_each(const Contract& contract, const Value& schema, Value& example, 
   }
 }
 
-TEST(BundledContracts, MissEachRequiredMemberAndNameIt) {
+TEST(BundledContracts, ReportEachMissingRequiredMember) {
   for (const Contract* contract : Contracts::bundled().all()) {
     Value example = contract->example;
     remove_each(*contract, contract->source["schema"], example, example, "");
@@ -190,9 +190,9 @@ TEST(BundledContracts, AreStrictAboutUnknownMembers) {
 
 struct Change {
   const char* ref;
-  const char* pointer;  // of a member at the top, or of one member below it
+  const char* pointer;  // of a top-level member, or one level below
   Value value;
-  const char* says;  // empty: it is taken
+  const char* says;  // empty: it is accepted
 };
 
 Value lines(std::size_t count, std::size_t length = 5) {
@@ -207,7 +207,7 @@ Value objects(std::size_t count, const Value& one) {
   return list;
 }
 
-TEST(BundledContracts, HoldTheLimitsOfTheFormatAtTheEdgeAndOnePast) {
+TEST(BundledContracts, EnforceTheLimitsOfTheFormatAtTheEdgeAndOnePast) {
   const Value corrected = Value::object({{"assumed", "a"}, {"actual", "b"}});
   const Value rejected = Value::object({{"direction", "a"}, {"reason", "b"}});
   const Value location = Value::object({{"path", "a"}, {"relevance", "b"}});
@@ -313,14 +313,14 @@ TEST(BundledContracts, HoldTheLimitsOfTheFormatAtTheEdgeAndOnePast) {
   }
 }
 
-// §6: a missing verdict met a help text over its own limit, and a contract without a validator could never pass.
-TEST(Pain3, EveryHelpTextFitsBesideItsExample) {
+// §6: for a missing verdict the help text exceeded its own limit, and a contract without a validator could never pass.
+TEST(Pain3, EveryHelpTextFitsNextToItsExample) {
   for (const Contract* contract : Contracts::bundled().all()) {
     EXPECT_LE(contract->help.size(), 400u) << contract->ref;
     EXPECT_LE(to_json(contract->example).size(), 1'200u) << contract->ref;
   }
 }
-TEST(Pain4, DifferentiationCanBeHandedOn) {
+TEST(Pain4, DifferentiationCanBeHandedOver) {
   const Contract* contract = Contracts::bundled().find("wr.contracts.differentiation_handoff");
   EXPECT_TRUE(violations(*contract, contract->example).empty());
 }

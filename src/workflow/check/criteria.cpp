@@ -6,6 +6,7 @@
 #include <array>
 #include <utility>
 
+#include "base/assert.hpp"
 #include "base/document/document.hpp"
 #include "base/limits.hpp"
 #include "base/text/unicode.hpp"
@@ -20,7 +21,7 @@ constexpr std::array<std::pair<std::string_view, Type>, 4> kRuleTypes = {
 constexpr std::array<std::pair<std::string_view, Type>, 3> kCompositions = {
     {{"and", Type::kAnd}, {"or", Type::kOr}, {"not", Type::kNot}}};
 
-// JavaScript's flags: i and m as they are, s and y become part of the pattern, the others change nothing for a test.
+// JavaScript's flags: i and m as they are, s and y become part of the pattern, the others do not affect a test.
 std::optional<Pattern> read_pattern(const Reader& pattern, const std::optional<Reader>& flags) {
   std::string expression = pattern.value().as_string();
   unsigned options = Pattern::kJavaScript;
@@ -53,7 +54,7 @@ std::shared_ptr<const JsonSchema> read_schema(const Reader& reader) {
   return nullptr;
 }
 
-// What the rule of a type must carry; false, and a fault, when it is missing or wrong.
+// What a rule of this type requires; false, and a fault, if it is missing or wrong.
 bool read_demands(Fields& fields, Criteria& rule) {
   const auto value = fields.get("value"), pattern = fields.get("pattern"), flags = fields.get("flags");
   const auto min = fields.get("min"), max = fields.get("max"), schema = fields.get("schema");
@@ -79,15 +80,21 @@ bool read_demands(Fields& fields, Criteria& rule) {
       if (min) rule.min = min->number();
       if (max) rule.max = max->number();
       if (rule.min && rule.max && *rule.min > *rule.max) {
-        min->fault(fmt::format("min {} is more than max {}", *rule.min, *rule.max), "Exchange them");
+        min->fault(fmt::format("min {} is more than max {}", *rule.min, *rule.max), "Swap them");
         return false;
       }
       return rule.min.has_value() == min.has_value() && rule.max.has_value() == max.has_value();
-    default:
+    case Type::kSchema:
       if (!schema) return lacks("schema");
       rule.schema = read_schema(*schema);
       return rule.schema != nullptr;
+    case Type::kAnd:
+    case Type::kOr:
+    case Type::kNot:
+      break;
   }
+  SB_ASSERT(!"a composition is not read as a rule");
+  return false;
 }
 
 std::optional<Criteria> read_rule(Fields& fields) {
@@ -97,7 +104,7 @@ std::optional<Criteria> read_rule(Fields& fields) {
   const auto condition = fields.get("condition");
   if (type) rule.type = *type;
   bool is_well = type && message && read_demands(fields, rule);
-  // After a wrong type nobody asked for these.
+  // After a wrong type these have not been read.
   for (const char* name : {"value", "pattern", "flags", "min", "max", "schema"}) fields.get(name);
   if (condition) {
     rule.condition = read_condition(*condition);
@@ -131,12 +138,12 @@ std::optional<Criteria> read_composition(Fields& fields, int depth) {
     const auto reader = fields.get(name);
     if (!reader) continue;
     if (++found > 1) {
-      reader->fault("`and`, `or` and `not` cannot stand side by side", "Put one inside the other");
+      reader->fault("`and`, `or` and `not` cannot be used side by side", "Put one inside the other");
       continue;
     }
     const bool is_list = reader->value().is_array();
     if (type != Type::kNot && is_list && reader->value().size() == 0) {
-      reader->fault(fmt::format("`{}` is empty", name), "Add a rule or take it away");
+      reader->fault(fmt::format("`{}` is empty", name), "Add a rule or remove it");
       continue;
     }
     criteria = read_all(type, type == Type::kNot ? std::vector<Reader>{*reader} : reader->items(), depth);
@@ -171,11 +178,17 @@ bool passes_rule(const Criteria& rule, std::string_view notes) {
       const auto length = static_cast<double>(is_utf8(notes) ? count_code_points(notes) : notes.size());
       return (!rule.min || length >= *rule.min) && (!rule.max || length <= *rule.max);
     }
-    default: {
+    case Type::kSchema: {
       const auto value = parse_json(notes);
       return value && rule.schema->check(*value).empty();
     }
+    case Type::kAnd:
+    case Type::kOr:
+    case Type::kNot:
+      break;
   }
+  SB_ASSERT(!"a composition is judged by its parts");
+  return false;
 }
 
 std::string demand_of(const Criteria& rule) {
@@ -187,10 +200,13 @@ std::string demand_of(const Criteria& rule) {
     case Type::kLength:
       return "have that length";
     case Type::kSchema:
-      return "be JSON of that schema";
-    default:
-      return "pass what must not pass";
+      return "be JSON that matches that schema";
+    case Type::kAnd:
+    case Type::kOr:
+    case Type::kNot:
+      return "pass the negated rule";
   }
+  return {};
 }
 
 std::string forbidding(const Criteria& part) {
@@ -216,14 +232,14 @@ std::string rule_text(const Value& rule) {
   return {};
 }
 
-std::string_view type_name(Type type) {
+constexpr std::string_view type_name(Type type) {
   for (const auto& [name, known] : kRuleTypes) {
     if (known == type) return name;
   }
   for (const auto& [name, known] : kCompositions) {
     if (known == type) return name;
   }
-  return "and";
+  return {};
 }
 
 Value rule_value(const Criteria& criteria, std::string_view message) {
@@ -237,6 +253,27 @@ Value rule_value(const Criteria& criteria, std::string_view message) {
 
 Verdict judge(const Criteria& criteria, std::string_view notes, const Value& context, std::vector<std::string>& into);
 
+Verdict judge_all(const Criteria& criteria, std::string_view notes, const Value& context,
+                  std::vector<std::string>& into) {
+  Verdict verdict = Verdict::kDoesNotApply;
+  for (const Criteria& part : criteria.parts) {
+    const Verdict of_part = judge(part, notes, context, into);
+    if (of_part == Verdict::kFails || verdict == Verdict::kDoesNotApply) verdict = of_part;
+  }
+  return verdict;
+}
+
+Verdict judge_not(const Criteria& criteria, std::string_view notes, const Value& context,
+                  std::vector<std::string>& into) {
+  std::vector<std::string> ignored;
+  const Criteria& part = criteria.parts.front();
+  const Verdict verdict = judge(part, notes, context, ignored);
+  if (verdict == Verdict::kDoesNotApply) return verdict;
+  if (verdict == Verdict::kFails) return Verdict::kPasses;
+  into.push_back(forbidding(part));
+  return Verdict::kFails;
+}
+
 Verdict judge_any(const Criteria& criteria, std::string_view notes, const Value& context,
                   std::vector<std::string>& into) {
   std::vector<std::string> messages;
@@ -247,37 +284,33 @@ Verdict judge_any(const Criteria& criteria, std::string_view notes, const Value&
     applies = applies || verdict == Verdict::kFails;
   }
   if (!applies) return Verdict::kDoesNotApply;
-  into.push_back(messages.size() == 1 ? messages.front()
-                                      : fmt::format("at least one of these is needed: {}", fmt::join(messages, "; ")));
+  into.push_back(messages.size() == 1
+                     ? messages.front()
+                     : fmt::format("at least one of these is required: {}", fmt::join(messages, "; ")));
   return Verdict::kFails;
 }
 
 Verdict judge(const Criteria& criteria, std::string_view notes, const Value& context, std::vector<std::string>& into) {
   if (criteria.condition && !holds(*criteria.condition, context)) return Verdict::kDoesNotApply;
-  if (criteria.type == Type::kOr) return judge_any(criteria, notes, context, into);
-  if (criteria.type == Type::kNot) {
-    std::vector<std::string> ignored;
-    const Criteria& part = criteria.parts.front();
-    const Verdict verdict = judge(part, notes, context, ignored);
-    if (verdict == Verdict::kDoesNotApply) return verdict;
-    if (verdict == Verdict::kFails) return Verdict::kPasses;
-    into.push_back(forbidding(part));
-    return Verdict::kFails;
-  }
-  if (criteria.type == Type::kAnd) {
-    Verdict verdict = Verdict::kDoesNotApply;
-    for (const Criteria& part : criteria.parts) {
-      const Verdict of_part = judge(part, notes, context, into);
-      if (of_part == Verdict::kFails || verdict == Verdict::kDoesNotApply) verdict = of_part;
-    }
-    return verdict;
+  switch (criteria.type) {
+    case Type::kAnd:
+      return judge_all(criteria, notes, context, into);
+    case Type::kOr:
+      return judge_any(criteria, notes, context, into);
+    case Type::kNot:
+      return judge_not(criteria, notes, context, into);
+    case Type::kContains:
+    case Type::kRegex:
+    case Type::kLength:
+    case Type::kSchema:
+      break;
   }
   if (passes_rule(criteria, notes)) return Verdict::kPasses;
   into.push_back(requirement_line(rule_value(criteria, criteria.message)));
   return Verdict::kFails;
 }
 
-// The messages of the rules below, for a composition, which has none of its own.
+// The messages of the rules inside a composition, which has none of its own.
 void collect_messages(const Criteria& criteria, std::vector<std::string>& into) {
   if (criteria.type == Type::kNot) return into.push_back(forbidding(criteria.parts.front()));
   if (!criteria.message.empty()) into.push_back(criteria.message);

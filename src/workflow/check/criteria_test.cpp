@@ -64,18 +64,18 @@ TEST(Criteria, Compose) {
   EXPECT_EQ(unmet_of("{\"and\":[" + both + "]}", "b"), "needs a (contain \"a\")");
   EXPECT_EQ(unmet_of("{\"or\":[" + both + "]}", "b"), "");
   EXPECT_EQ(unmet_of("{\"or\":[" + both + "]}", "x"),
-            "at least one of these is needed: needs a (contain \"a\"); needs b (contain \"b\")");
+            "at least one of these is required: needs a (contain \"a\"); needs b (contain \"b\")");
   EXPECT_EQ(unmet_of(std::string("{\"not\":") + kA + "}", "x"), "");
   EXPECT_EQ(unmet_of(std::string("{\"not\":") + kA + "}", "a"), "the notes must not contain \"a\": needs a");
   EXPECT_EQ(unmet_of("{\"not\":{\"or\":[" + both + "]}}", "x"), "");
   EXPECT_EQ(unmet_of("[]", ""), "");
 }
 
-TEST(Criteria, ARuleWithAConditionCountsOnlyWhereItHolds) {
+TEST(Criteria, ARuleWithAConditionCountsOnlyIfItIsTrue) {
   const std::string rule = R"({"type":"contains","value":"a","message":"needs a","condition":{"var":"big"}})";
   EXPECT_EQ(unmet_of(rule, "x"), "");
   EXPECT_EQ(unmet_of(rule, "x", R"({"big":true})"), "needs a (contain \"a\")");
-  // Not written, where it does not count: neither an escape from `or` nor a breach of `not`.
+  // A rule that does not count is ignored: it neither satisfies `or` nor violates `not`.
   EXPECT_EQ(unmet_of("{\"or\":[" + rule + "," + kB + "]}", "x"), "needs b (contain \"b\")");
   EXPECT_EQ(unmet_of("{\"or\":[" + rule + "]}", "x"), "");
   EXPECT_EQ(unmet_of("{\"not\":" + rule + "}", "a"), "");
@@ -118,12 +118,12 @@ TEST(Criteria, FaultsAreOnePerMistake) {
   EXPECT_EQ(read(R"({"type":"regex","pattern":"(","message":"m"})").faults.size(), 1u);
 }
 
-TEST(Criteria, APatternThatExplodesFailsAndEnds) {
+TEST(Criteria, APatternThatExplodesFailsAndTerminates) {
   const std::string notes = std::string(64, 'a') + "!";
   EXPECT_EQ(unmet_of(R"({"type":"regex","pattern":"^(a+)+$","message":"m"})", notes), "m (match ^(a+)+$)");
 }
 
-TEST(Criteria, RequirementsListWhatMustHold) {
+TEST(Criteria, RequirementsListWhatIsRequired) {
   const Read result = read(std::string(R"([{"type":"length","min":3,"max":9,"message":"l"},)") + kA +
                            R"(,{"type":"contains","value":"q","message":"q","condition":{"var":"no"}},)" +
                            R"({"type":"regex","pattern":"^x","message":"r"},{"or":[)" + kA + "," + kB + "]}," +

@@ -1,4 +1,4 @@
-// promptBlocks: features and refs put in, and the whole written out as the prompt.
+// promptBlocks: inserts features and refs and renders everything as the prompt.
 #include <fmt/format.h>
 
 #include "workflow/compile/passes.hpp"
@@ -12,7 +12,7 @@ struct BlockWriter {
   FaultLog& faults;
   std::string out;
 
-  // A text, or a list of parts {kind: text, text} and {kind: ref, refId}.
+  // A string, or a list of parts {kind: text, text} and {kind: ref, refId}.
   std::string text_of(const Value& value, const PointerPath& path) {
     if (value.is_string()) return value.as_string();
     std::string text;
@@ -34,7 +34,7 @@ struct BlockWriter {
 
   void heading(std::string_view title) { out += fmt::format("{}## {}\n", out.empty() ? "" : "\n\n", title); }
 
-  // Further lines of an item stand below its first, so that it stays one item of the list.
+  // Further lines of an item are indented below its first, so that it stays one item of the list.
   static std::string indented(std::string_view text, std::size_t columns) {
     std::string lines;
     for (const char c : text) {

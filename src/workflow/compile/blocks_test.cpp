@@ -1,4 +1,4 @@
-// promptBlocks, features, refs, bindings, and what is left over.
+// promptBlocks, features, refs, bindings, and unresolved tokens.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
@@ -39,8 +39,8 @@ TEST(CompileBlocks, RenderInTheFixedOrder) {
   EXPECT_TRUE(bundle.back()->definition.steps[0].prompt_blocks.is_null());
 }
 
-// They are written out in place, in the value and in the steps, which must come to the same.
-TEST(CompileBlocks, ArePinnedAsTheyAreReadBackInLoopsToo) {
+// They are rendered in place, both in the value and in the steps, with the same result.
+TEST(CompileBlocks, ArePinnedAsTheyAreReadBackAlsoInLoops) {
   const Bundle bundle = compiled(workflow(R"(
   - {id: plain, title: Plain, prompt: Look.}
   - id: again
@@ -114,7 +114,7 @@ struct FeatureCount {
   const char* id;
   std::size_t constraints, procedure, verify;
 };
-TEST(CompileBlocks, BuiltInFeaturesSayAsMuchAsTheFormatHas) {
+TEST(CompileBlocks, BuiltInFeaturesHaveAsManyEntriesAsTheFormat) {
   for (const FeatureCount& expected : {FeatureCount{"wr.features.memory_context", 1, 0, 0},
                                        {"wr.features.capabilities", 3, 3, 3},
                                        {"wr.features.subagent_guidance", 3, 2, 2},
@@ -128,7 +128,7 @@ TEST(CompileBlocks, BuiltInFeaturesSayAsMuchAsTheFormatHas) {
   EXPECT_EQ(builtin_refs().size(), 7u);
 }
 
-TEST(CompileBlocks, UnknownFeatureIsToldEvenWhereNoStepHasBlocks) {
+TEST(CompileBlocks, AnUnknownFeatureIsReportedEvenIfNoStepHasBlocks) {
   const std::string reported =
       compile_faults(workflow("  - {id: raw, title: R, prompt: Raw.}", "features: [wr.features.capabilites]"));
   EXPECT_THAT(reported, AllOf(HasSubstr("test.yaml:5:"), HasSubstr("/features/0"),
@@ -155,7 +155,7 @@ TEST(CompileBindings, DefaultsFillPromptsAndBlocks) {
   EXPECT_EQ(bundle.back()->pinned["bindings"]["review_pass"], Value("wr.routine-review"));
 }
 
-// Whoever makes the surroundings knows the workspace; nothing here asks the process where it stands.
+// The caller provides the workspace; nothing here asks for the current directory.
 TEST(Pain22, BindingsComeFromTheWorkspace) {
   FakeResolver here, there;
   here.bind("test-flow", "review_pass", "team.review");
@@ -165,14 +165,14 @@ TEST(Pain22, BindingsComeFromTheWorkspace) {
   EXPECT_NE(compiled(text, here).back()->hash, compiled(text, there).back()->hash);
 }
 
-TEST(CompileBindings, UnknownSlotIsToldOnceWithTheNearest) {
+TEST(CompileBindings, AnUnknownSlotIsReportedOnceWithTheNearest) {
   const std::string reported =
       compile_faults(workflow("  - {id: one, title: O, prompt: \"Run {{wr.bindings.reviw_pass}}.\"}", kSlots));
   EXPECT_THAT(reported, AllOf(HasSubstr("/steps/0/prompt"), HasSubstr("Did you mean review_pass?")));
   EXPECT_EQ(std::ranges::count(reported, '\n'), 1) << reported;
 }
 
-TEST(CompileBindings, RoutinesHaveSlotsOfTheirOwn) {
+TEST(CompileBindings, RoutinesHaveTheirOwnSlots) {
   FakeResolver around;
   around.add_routine("wr.templates.routine.look", R"({id: wr.routine-look, name: L, description: L., version: 1.0.0,
     extensionPoints: [{slotId: finder, purpose: F., default: wr.routine-find}],
@@ -184,14 +184,14 @@ TEST(CompileBindings, RoutinesHaveSlotsOfTheirOwn) {
   EXPECT_EQ(bundle.back()->bindings.at("look.finder"), "team.find");
 }
 
-TEST(CompileScan, NothingOfOursIsLeftInAText) {
+TEST(CompileScan, NoTokenOfOursRemainsInAText) {
   for (const auto step : {R"({id: one, title: O, prompt: "See {{wr.refs.memory_usage}}."})",
                           R"({id: one, title: O, promptBlocks: {goal: "See {{wr.nothing}}."}})",
                           R"({id: one, title: "{{wr.nothing}}", prompt: P.})",
                           R"({id: one, title: O, prompt: "An open {{wr.bindings.review_pass"})",
                           R"({id: one, title: O, prompt: P., audit: {prompt: "{{wr.nothing}}"}})"}) {
     const std::string reported = compile_faults(workflow(fmt::format("  - {}", step), kSlots));
-    EXPECT_THAT(reported, HasSubstr("nothing fills in {{wr.")) << step;
+    EXPECT_THAT(reported, HasSubstr("cannot be resolved")) << step;
     EXPECT_EQ(std::ranges::count(reported, '\n'), 1) << reported;
   }
 }

@@ -1,4 +1,4 @@
-// The features and refs that are built in, by their names.
+// The built-in features and refs, by name.
 //
 // Read once, at the first call; safe from several threads afterwards.
 #pragma once
@@ -10,7 +10,7 @@
 
 namespace sb::workflow {
 
-// {constraints, procedure, verify}: lists of texts, each of which may be missing.
+// {constraints, procedure, verify}: lists of strings, each of which may be missing.
 const std::map<std::string, Value, std::less<>>& builtin_features();
 const std::map<std::string, std::string, std::less<>>& builtin_refs();
 

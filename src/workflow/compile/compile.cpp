@@ -12,7 +12,7 @@
 namespace sb::workflow {
 namespace {
 
-// Where the step with this id, or the one it was made of, stands in what the author wrote.
+// The place of the step with this id, or of the step it was made from, in the author's file.
 bool find_authored(const Value& steps, std::string_view id, std::string& pointer) {
   if (!steps.is_array()) return false;
   for (std::size_t i = 0; i < steps.size(); ++i) {
@@ -31,7 +31,7 @@ bool find_authored(const Value& steps, std::string_view id, std::string& pointer
   return false;
 }
 
-// The step of the expanded workflow that a pointer leads into; null when it leads elsewhere.
+// The step of the expanded workflow that a pointer refers into; null if it refers elsewhere.
 const Value* step_at(const Value& workflow, std::string_view pointer) {
   const Value* at = &workflow;
   const Value* step = nullptr;
@@ -53,7 +53,7 @@ const Value* step_at(const Value& workflow, std::string_view pointer) {
   return step;
 }
 
-// Faults of what was made, told where the author can mend them.
+// Faults of the expanded workflow, reported where the author can fix them.
 void report_expanded(const Faults& found, const Value& workflow, const Definition& definition, FaultLog& faults) {
   for (const Error& fault : found) {
     const Value* step = step_at(workflow, fault.location.pointer);
@@ -74,7 +74,7 @@ std::size_t count_steps(const std::vector<Step>& steps) {
 
 }  // namespace
 
-// What one definition has been joined with.
+// What one definition is combined with.
 struct Compiler::Linking {
   std::map<std::string, std::string> hashes;  // of the workflows it starts, by id
   SlotBindings bindings;
@@ -147,7 +147,7 @@ void Compiler::link(const CallSite& site, const Definition& definition, Linking&
   const std::string& id = site.workflow_id;
   if (linking.hashes.contains(id)) return;
   if (id == definition.id) {
-    // The workflow that judges gates cannot be judged by itself.
+    // The workflow that judges gates cannot judge itself.
     if (site.is_implied) return;
     return faults.add(site.pointer, "self_call", fmt::format("workflow \"{}\" starts itself", id),
                       "Use a loop, or another workflow");
@@ -155,8 +155,8 @@ void Compiler::link(const CallSite& site, const Definition& definition, Linking&
   if (const auto found = std::ranges::find(stack_, id); found != stack_.end()) {
     return faults.add(
         site.pointer, "call_circle",
-        fmt::format("workflows start each other in a circle: {}, {}", fmt::join(found, stack_.end(), ", "), id),
-        "Break the circle");
+        fmt::format("workflows start each other in a cycle: {}, {}", fmt::join(found, stack_.end(), ", "), id),
+        "Break the cycle");
   }
   const Definition* callee = resolver_->workflow(id);
   if (!callee) {
@@ -187,12 +187,12 @@ const Bundle* Compiler::compile_callee(const Definition& callee, const CallSite&
                fmt::format("workflow \"{}\" does not compile: {}", callee.id, first.message), first.remedy, first.code);
   } else {
     faults.add(site.pointer, "broken_workflow", fmt::format("workflow \"{}\" does not compile", callee.id),
-               "Mend that one first");
+               "Fix that one first");
   }
   return nullptr;
 }
 
-// Pins the workflow, and before it the bodies of its parallel loops as workflows of their own.
+// Pins the workflow, and before it the bodies of its parallel loops as separate workflows.
 std::shared_ptr<const CompiledWorkflow> Compiler::finish(Value workflow, Definition definition,
                                                          const Definition& authored, Linking& linking,
                                                          FaultLog& faults) {

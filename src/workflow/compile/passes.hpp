@@ -17,11 +17,11 @@ namespace sb::workflow {
 // Judges the gates of other workflows.
 inline constexpr std::string_view kGateWorkflow = "wr.gate-eval-generic";
 
-// A place in the document as a chain, so that its pointer is only written out when a fault must be told.
+// A place in the document as a chain, so that its pointer is built only when a fault is reported.
 class PointerPath {
  public:
   PointerPath() = default;
-  // The parent must outlive what is made of it.
+  // The parent must outlive its children.
   PointerPath at(std::string_view name) const { return PointerPath(this, name, 0); }
   PointerPath at(std::size_t index) const { return PointerPath(this, {}, index); }
   std::string pointer() const;
@@ -37,16 +37,16 @@ class PointerPath {
 // The faults of one definition.
 class FaultLog {
  public:
-  // Without a document (of a callee, whose first fault is told at the call) faults have the name and pointers alone.
+  // Without a document (for a callee, whose first fault is reported at the call) faults have only name and pointer.
   FaultLog(const Document* document, std::string name) : document_(document), name_(std::move(name)) {}
-  // `rule` is the stable name that programs are told, a literal.
+  // `rule` is the stable name for programs, a literal.
   void add(std::string pointer, std::string_view rule, std::string message, std::string remedy,
            ErrorCode code = ErrorCode::kInvalid);
   void add(const PointerPath& path, std::string_view rule, std::string message, std::string remedy,
            ErrorCode code = ErrorCode::kInvalid) {
     add(path.pointer(), rule, std::move(message), std::move(remedy), code);
   }
-  // `no contract is called "x"`, with the nearest of those that are there. The rule is `unknown_` and the kind.
+  // `no contract is called "x"`, with the nearest existing name. The rule is `unknown_` and the kind.
   enum class ReferenceKind { kContract, kTemplate, kFeature, kRef, kWorkflow };
   void add_unknown(std::string pointer, ReferenceKind kind, std::string_view name, std::vector<std::string> known);
   void add_unknown(const PointerPath& path, ReferenceKind kind, std::string_view name, std::vector<std::string> known) {
@@ -61,23 +61,23 @@ class FaultLog {
   Faults faults_;
 };
 
-// A step's texts with their bindings, features and refs, for the steps of one definition.
+// Fills a step's texts with bindings, features and refs, for the steps of one definition.
 struct ExpansionScope {
   const Definition* definition = nullptr;
-  const ExpansionScope* caller = nullptr;     // of a routine's steps
+  const ExpansionScope* caller = nullptr;     // for a routine's steps
   std::vector<const Value*> features;         // in the order they are applied
   std::vector<std::string_view> feature_ids;  // the same, by name
-  const Value* args = nullptr;                // of a routine's steps
+  const Value* args = nullptr;                // for a routine's steps
   std::string prefix;                         // of a routine's step ids: `caller.`
-  const PointerPath* reported_at = nullptr;   // of a routine's steps: the call, where their faults are told
+  const PointerPath* reported_at = nullptr;   // for a routine's steps: the call, where their faults are reported
   std::string_view template_id;
   int depth = 0;
 };
 
-// text.cpp: what is filled into texts.
+// text.cpp: filling in texts.
 
-// `{name}` replaced by the argument of that name. `\{name}` stands for `{name}` itself. Names without an argument, or
-// with one that is no text, number or boolean, are left as they are and told in `missing` and `unfit`.
+// `{name}` is replaced by the argument of that name; `\{name}` means a literal `{name}`. Names without an argument, or
+// with one that is not a string, number or boolean, stay as they are and are added to `missing` and `unfit`.
 struct FilledText {
   std::string text;
   std::vector<std::string> missing, unfit;
@@ -85,19 +85,19 @@ struct FilledText {
 };
 FilledText fill_arguments(std::string_view text, const Value& args);
 
-// What slots are bound to. A routine's own slot is kept under its call: `caller.slot`.
+// What slots are bound to. A routine's own slot is stored under its call: `caller.slot`.
 using SlotBindings = std::map<std::string, std::string>;
-// {{wr.bindings.slot}} replaced by what the slot is bound to. StepReadContext has seen to it that there is such a slot.
+// {{wr.bindings.slot}} is replaced by what the slot is bound to. Reading has checked that the slot exists.
 void fill_bindings(std::string& text, const ExpansionScope& scope, const ReferenceResolver& resolver,
                    SlotBindings& used);
 
 // blocks.cpp: promptBlocks.
 
-// The prompt that the blocks, with the features and refs put in, make. Texts have been filled in before.
+// The prompt made from the blocks, features and refs. Texts have been filled in before.
 std::string render_blocks(const Value& blocks, std::span<const Value* const> features,
                           const ReferenceResolver& resolver, const PointerPath& path, FaultLog& faults);
 
-// A workflow that a step starts, and where it says so.
+// A workflow that a step starts, and where the step names it.
 struct CallSite {
   std::string workflow_id;
   std::string pointer;
@@ -109,21 +109,21 @@ struct CallSite {
 void check_references(const Definition& definition, const ReferenceResolver& resolver, const PointerPath* reported_at,
                       FaultLog& faults, std::vector<CallSite>& calls);
 
-// steps.cpp, templates.cpp: from the definition's value to the expanded one, virtual steps aside.
+// steps.cpp, templates.cpp: expand the definition's value, except for virtual steps.
 class Expander {
  public:
   // The workflows that steps of routines start are added to `calls`.
   Expander(const ReferenceResolver& resolver, FaultLog& faults, std::vector<CallSite>& calls)
       : resolver_(&resolver), faults_(&faults), calls_(&calls) {}
-  // The value of the whole workflow. Worth nothing when there are faults.
+  // The value of the whole workflow. Not usable if there are faults.
   Value expand(const Definition& definition);
-  // The same for a definition that has_same_steps: in place, in its source and its steps alike.
+  // The same for a definition that has_same_steps: in place, in both its source and its steps.
   void fill_in(Definition& definition);
   const SlotBindings& bindings() const { return bindings_; }
 
  private:
   using Steps = Value::Array;
-  // A list of steps with the values they were read from; bodies that loops of it name are left to those.
+  // A list of steps with the values they were read from; bodies that its loops name are left to those loops.
   void expand_list(const ExpansionScope& scope, const std::vector<Step>& steps, const Value& sources,
                    const PointerPath& path, Steps& out);
   void fill_list(const ExpansionScope& scope, std::vector<Step>& steps, Value& sources, const PointerPath& path);
@@ -151,26 +151,26 @@ class Expander {
   std::set<const Definition*> routines_;                              // whose references have been checked
   std::map<std::string, std::string> first_of_call_;                  // a call's id to the id of its first step
   std::set<std::pair<std::string, std::string>> reported_arguments_;  // the call, the argument
-  std::set<std::string> reported_cycles_;                             // the outermost calls that lead into one
+  std::set<std::string> reported_cycles_;                             // the outermost calls that lead into a cycle
   std::vector<Value> assessments_;                                    // of routines
   std::size_t steps_ = 0;
   bool is_full_ = false;
 };
 
-// What the step that calls a routine says beside the call, given to the steps that took its place.
+// Applies what the calling step says besides the call to the steps that replaced it.
 void apply_caller_fields(const Value& caller, std::span<Value> steps, const PointerPath& path, FaultLog& faults);
 
 // virtual_steps.cpp
 
-// Verification, audit and synthesis of every step as steps of their own, in all loops too.
+// Turns verification, audit and synthesis of every step into separate steps, also inside loops.
 void add_virtual_steps(Value::Array& steps);
 
 // pin.cpp
 
-// Compiling only writes out blocks: no step becomes several, none moves, no other text changes.
+// Compiling only renders blocks: no step becomes several, none moves, no other text changes.
 bool has_same_steps(const Definition& definition);
 std::set<std::string> contracts_used(const Definition& definition);
-// AttachedBy steps that the workflow's own session opens, gates included.
+// By the steps that the workflow's own session opens, gates included.
 std::set<std::string> workflows_started(const Definition& definition);
 // The bodies of the outermost parallel loops, each as a workflow.
 std::vector<Value> parallel_bodies(const Value& workflow);

@@ -1,4 +1,4 @@
-// What a session pins, and reading it back.
+// The pinned form of a workflow, and reading it back.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -53,7 +53,7 @@ void add_parallel_bodies(const Value& workflow, const Value& steps, std::vector<
     for (const std::string_view name : kShared) {
       if (const Value* shared = workflow.find(name)) own.set(name, *shared);
     }
-    // Functions of the loop are those of its body.
+    // Functions of the loop belong to its body.
     if (const Value* functions = step.find("functionDefinitions")) {
       for (const Value& function : functions->items()) {
         if (!own.find("functionDefinitions")) own.set("functionDefinitions", Value::array());
@@ -74,10 +74,11 @@ Value to_value(const std::map<std::string, std::string>& map) {
 Result<std::map<std::string, std::string>> texts_in(const Value& pinned, std::string_view name) {
   std::map<std::string, std::string> texts;
   const Value& object = pinned[name];
-  if (!object.is_object()) return fail(ErrorCode::kCorrupt, fmt::format("a pinned workflow without \"{}\"", name));
+  if (!object.is_object()) return fail(ErrorCode::kCorrupt, fmt::format("a pinned workflow has no \"{}\"", name));
   for (const auto& [key, value] : object.members()) {
     if (!value.is_string())
-      return fail(ErrorCode::kCorrupt, fmt::format("\"{}\" of a pinned workflow holds no texts", name));
+      return fail(ErrorCode::kCorrupt,
+                  fmt::format("\"{}\" of a pinned workflow has a value that is not a string", name));
     texts.emplace(key, value.as_string());
   }
   return texts;
@@ -93,7 +94,7 @@ Error corrupt(std::string_view what, const Faults& faults) {
 
 Result<Contracts> contracts_in(const Value& pinned) {
   Contracts contracts;
-  if (!pinned["contracts"].is_object()) return fail(ErrorCode::kCorrupt, "a pinned workflow without \"contracts\"");
+  if (!pinned["contracts"].is_object()) return fail(ErrorCode::kCorrupt, "a pinned workflow has no \"contracts\"");
   for (const auto& [ref, source] : pinned["contracts"].members()) {
     auto contract = read_contract(Document{ref, {}, source});
     if (!contract) return std::unexpected(corrupt("a pinned contract", contract.error()));
@@ -150,7 +151,7 @@ std::shared_ptr<const CompiledWorkflow> pin(Value workflow, Definition definitio
   Value contracts = Value::object();
   for (const std::string& ref : contracts_used(definition)) {
     const Contract* contract = resolver.contract(ref);
-    if (!contract) continue;  // told already, or the assessments' own, which a step needs only for its help
+    if (!contract) continue;  // already reported, or that of assessments, which a step needs only for its help
     contracts.members().push_back({ref, contract->source});
     compiled->contracts.add(std::make_shared<const Contract>(*contract));
   }
@@ -171,13 +172,14 @@ std::shared_ptr<const CompiledWorkflow> pin(Value workflow, Definition definitio
 
 Result<std::shared_ptr<const CompiledWorkflow>> read_pinned(const Value& pinned) {
   const Value& version = pinned["v"];
-  if (!version.is_integer()) return fail(ErrorCode::kCorrupt, "this is not a pinned workflow");
+  if (!version.is_integer()) return fail(ErrorCode::kCorrupt, "not a pinned workflow");
   if (version.as_integer() != kVersion) {
-    return fail(ErrorCode::kUnsupported, fmt::format("a pinned workflow of version {}", version.as_integer()),
+    return fail(ErrorCode::kUnsupported,
+                fmt::format("unsupported version {} of a pinned workflow", version.as_integer()),
                 "Use the newer signalbox that wrote it");
   }
   const Value& workflow = pinned["workflow"];
-  if (pinned.size() != 5 || !workflow.is_object()) return fail(ErrorCode::kCorrupt, "this is not a pinned workflow");
+  if (pinned.size() != 5 || !workflow.is_object()) return fail(ErrorCode::kCorrupt, "not a pinned workflow");
   auto compiled = std::make_shared<CompiledWorkflow>();
   compiled->contracts = SB_TRY(contracts_in(pinned));
   compiled->bindings = SB_TRY(texts_in(pinned, "bindings"));

@@ -1,4 +1,4 @@
-// What is pinned: the same bytes from the same files everywhere, and other bytes from other files.
+// What is pinned: the same bytes from the same files everywhere, and different bytes from different files.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
@@ -59,7 +59,7 @@ std::string hash_from(const Texts& texts) {
   return compiled_from(texts).back()->hash;
 }
 
-// The members of every object the other way round.
+// Reverses the members of every object.
 Value reversed(const Value& value) {
   if (value.is_array()) {
     Value out = Value::array();
@@ -81,7 +81,7 @@ TEST(Pin, SameFilesSameHash) {
   EXPECT_EQ(bundle.back()->hash, "sha256:" + sha256_hex(to_canonical_json(bundle.back()->pinned)));
 }
 
-TEST(Pin, NeitherKeyOrderNorLanguageCounts) {
+TEST(Pin, NeitherKeyOrderNorSyntaxMatters) {
   Texts other;
   const Value tree = document_from(other.flow).root;
   const std::string hash = hash_from(other);
@@ -91,7 +91,7 @@ TEST(Pin, NeitherKeyOrderNorLanguageCounts) {
   EXPECT_EQ(hash_from(other), hash);
 }
 
-TEST(Pin, EveryChangeThatASessionCouldNoticeChangesTheHash) {
+TEST(Pin, EveryChangeVisibleToASessionChangesTheHash) {
   const Texts texts;
   std::vector<std::string> hashes = {hash_from(texts)};
   const auto changed = [&](std::string Texts::* text, std::string_view from, std::string_view to) {
@@ -121,7 +121,7 @@ TEST(Pin, EveryChangeThatASessionCouldNoticeChangesTheHash) {
 
 TEST(Pin, ReadsBackTheSame) {
   for (const auto& compiled : compiled_from({})) {
-    // AttachedBy way of bytes, as the store keeps it.
+    // Through bytes, as the store keeps it.
     const auto stored = parse_json(to_json(compiled->pinned));
     ASSERT_TRUE(stored);
     const auto back = read_pinned(*stored);
@@ -140,7 +140,7 @@ TEST(Pin, ReadsBackTheSame) {
   }
 }
 
-TEST(Pin, WhatWasNotPinnedIsRefused) {
+TEST(Pin, OtherValuesAreRefused) {
   const Value good = compiled_from({}).back()->pinned;
   const auto code_of = [](const Value& value) {
     const auto back = read_pinned(value);
@@ -172,7 +172,7 @@ TEST(Pin, WhatWasNotPinnedIsRefused) {
   EXPECT_EQ(code_of(newer), to_string(ErrorCode::kUnsupported));
 }
 
-// Computed once, and to be the same on every machine and in every version: sessions are found by it.
+// Computed once; must be the same on every machine and in every version, because sessions are found by it.
 TEST(Pin, Vectors) {
   SystemFiles files;
   const auto document = load_document(files, std::string(SB_SOURCE_DIR) + "/tests/data/pin-vectors.yaml");
@@ -188,7 +188,7 @@ TEST(Pin, Vectors) {
   }
 }
 
-TEST(Pin, NothingOfTheMachineIsInIt) {
+TEST(Pin, ContainsNothingOfTheMachine) {
   Document here = document_from(std::string(kFlow), "/here/flow.yaml"),
            there = document_from(std::string(kFlow), "/there/flow.yaml");
   FakeResolver around;

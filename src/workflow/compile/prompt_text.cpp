@@ -26,7 +26,7 @@ struct Found {
   std::size_t begin = 0, end = 0;  // with the braces
 };
 
-// The place whose braces open at `begin`, if there is one.
+// The placeholder whose braces open at `begin`, if there is one.
 std::optional<Found> place_at(std::string_view text, std::size_t begin) {
   std::size_t at = begin + 2;
   while (true) {
@@ -74,7 +74,7 @@ std::optional<Value> length_of(const Value& value) {
 std::string filled(std::string_view path, const Value& context) {
   const Value* at = &context;
   for (std::string_view rest = path; !rest.empty();) {
-    // A key may itself hold dots; conditions find it, so prompts do too.
+    // A key may itself contain dots; conditions find it, so prompts do too.
     if (const Value* whole = at->find(rest)) {
       at = whole;
       break;

@@ -7,7 +7,7 @@
 namespace sb::workflow {
 namespace {
 
-TEST(PromptText, FillsInWhatTheContextHolds) {
+TEST(PromptText, FillsInContextValues) {
   const Value context = *parse_json(R"({"name":"Ada","n":3,"half":0.5,"whole":2.0,"yes":true,"none":null,"_x1":"u",
       "list":["a","b"],"obj":{"title":"T","deep":{"er":7}},"text":"äöü","a.b":"dotted","long":")" +
                                     std::string(80, 'z') + R"("})");
@@ -39,7 +39,7 @@ TEST(PromptText, FillsInWhatTheContextHolds) {
   EXPECT_EQ(fill_in("{{long.x}}", context), "[unset: long.x (long is a string: " + std::string(60, 'z') + "…)]");
 }
 
-TEST(PromptText, LeavesEverythingElseAlone) {
+TEST(PromptText, LeavesOtherTextUnchanged) {
   const Value context = *parse_json(R"({"a":"X","wr":{"bindings":"no"},"wrap":1})");
   for (const char* text : {"{a}", "{{ a }}", "{{a b}}", "{{1a}}", "{{a.}}", "{{.a}}", "{{a-b}}", "{{a", "a}}", "{{}}",
                            "{{wr.bindings.x}}", "{{a ? 1 : 2}}", "{{a.1}}"}) {
@@ -50,11 +50,11 @@ TEST(PromptText, LeavesEverythingElseAlone) {
   EXPECT_EQ(fill_in("{{wrap}}", context), "1");
 }
 
-TEST(PromptText, WhatIsFilledInIsNotReadAgain) {
+TEST(PromptText, FilledInTextIsNotExpandedAgain) {
   EXPECT_EQ(fill_in("{{a}}", *parse_json(R"({"a":"{{b}}","b":"secret"})")), "{{b}}");
 }
 
-TEST(PromptText, TellsTheNames) {
+TEST(PromptText, ListsTheNames) {
   EXPECT_EQ(names_in("{{a.b}} {{c}} {{a}} {{wr.x}} {{ d }}"), (std::vector<std::string>{"a", "c"}));
   EXPECT_TRUE(names_in("").empty());
 }

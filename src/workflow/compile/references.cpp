@@ -1,4 +1,4 @@
-// What the steps of a definition refer to outside their file: contracts, and workflows they start.
+// What the steps of a definition refer to outside their file: contracts, and the workflows they start.
 #include <algorithm>
 
 #include "workflow/compile/passes.hpp"
@@ -8,7 +8,7 @@ namespace {
 
 struct ReferenceCheck {
   const ReferenceResolver& resolver;
-  const PointerPath* reported_at;  // of a routine: the call
+  const PointerPath* reported_at;  // for a routine: the call
   FaultLog& faults;
   std::vector<CallSite>& calls;
   bool has_gate = false;

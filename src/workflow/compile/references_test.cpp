@@ -37,7 +37,7 @@ std::vector<std::string> ids_of(const Bundle& bundle) {
   return ids;
 }
 
-TEST(CompileReferences, UnknownContractIsToldWhereverItStands) {
+TEST(CompileReferences, AnUnknownContractIsReportedEverywhere) {
   for (const auto& [step, pointer] : std::vector<std::pair<std::string, std::string>>{
            {"{id: one, title: O, prompt: P., outputContract: {contractRef: wr.contracts.revew_verdict}}",
             "/steps/0/outputContract/contractRef"},
@@ -54,13 +54,13 @@ TEST(CompileReferences, UnknownContractIsToldWhereverItStands) {
   }
 }
 
-TEST(CompileReferences, UnknownContractNamesThoseThatExist) {
+TEST(CompileReferences, AnUnknownContractListsTheExistingOnes) {
   const std::string reported =
       compile_faults(workflow("  - {id: one, title: O, prompt: P., outputContract: {contractRef: x}}"));
   EXPECT_THAT(reported, HasSubstr("wr.contracts.loop_control"));
 }
 
-TEST(CompileReferences, AllFaultsOfAFileComeTogetherInItsOrder) {
+TEST(CompileReferences, AllFaultsOfAFileAreReportedTogetherInOrder) {
   const std::string reported = compile_faults(workflow(R"(
   - {id: one, title: O, prompt: P., outputContract: {contractRef: no-such}}
   - {id: two, title: T, templateCall: {templateId: no-such-template}}
@@ -73,8 +73,8 @@ TEST(CompileReferences, AllFaultsOfAFileComeTogetherInItsOrder) {
   EXPECT_LT(reported.find("/steps/2"), reported.find("/steps/3"));
 }
 
-// One file is a whole contract: nothing else has to be touched for steps to use it.
-TEST(Pain20, AProjectsContractIsAsGoodAsOurs) {
+// A contract is one file: nothing else has to change for steps to use it.
+TEST(Pain20, AProjectsContractWorksLikeABundledOne) {
   FakeResolver around;
   around.add_contract(R"({contract: team.contracts.estimate, kind: team.estimate, version: 1, help: How long.,
     schema: {type: object, required: [kind, days], properties: {kind: {const: team.estimate}, days: {type: integer}}},
@@ -114,7 +114,7 @@ TEST(CompileCalls, AWorkflowCannotStartItself) {
   EXPECT_THAT(compile_faults(starting("test-flow", {"test-flow"}), around), HasSubstr("starts itself"));
 }
 
-TEST(CompileCalls, CirclesAreNamed) {
+TEST(CompileCalls, CyclesAreNamed) {
   FakeResolver around;
   around.add_workflow(starting("left-flow", {"right-flow"}));
   around.add_workflow(starting("right-flow", {"left-flow"}));
@@ -135,7 +135,7 @@ TEST(CompileCalls, DepthHasALimit) {
               HasSubstr(fmt::format("more than {} deep", limits::kCallDepth)));
 }
 
-TEST(CompileCalls, ABrokenCalleeSaysWhy) {
+TEST(CompileCalls, ABrokenCalleeIsExplained) {
   FakeResolver around;
   around.add_workflow(
       workflow("  - {id: one, title: O, prompt: P., outputContract: {contractRef: gone}}", "broken-flow"));
@@ -145,7 +145,7 @@ TEST(CompileCalls, ABrokenCalleeSaysWhy) {
   EXPECT_EQ(std::ranges::count(reported, '\n'), 1) << reported;
 }
 
-// Sixteen levels that each start the level below twice would be compiled 65,536 times over.
+// Sixteen levels that each start the level below twice would otherwise be compiled 65,536 times.
 TEST(CompileCalls, BrokenCalleesAreTriedOnce) {
   FakeResolver around;
   around.add_workflow(workflow("  - {id: one, title: O, prompt: P., outputContract: {contractRef: gone}}", "flow-0"));
@@ -159,7 +159,7 @@ TEST(CompileCalls, BrokenCalleesAreTriedOnce) {
   EXPECT_THAT(compile_faults(starting("test-flow", {"flow-13"}), around), HasSubstr("does not compile"));
 }
 
-TEST(CompileCalls, GatesCallWhoJudgesThem) {
+TEST(CompileCalls, GatesCallTheirEvaluator) {
   FakeResolver around;
   const std::string gated = workflow("  - {id: one, title: O, prompt: P., requireConfirmation: true}");
   EXPECT_TRUE(compiled(gated, around).back()->calls.empty());
@@ -204,7 +204,7 @@ TEST(CompileCalls, BodiesOfParallelLoopsAreWorkflows) {
   EXPECT_EQ((*back)->hash, body.hash);
 }
 
-TEST(CompileCalls, JumpOutOfAParallelLoopIsTold) {
+TEST(CompileCalls, AJumpOutOfAParallelLoopIsReported) {
   EXPECT_NE(compile_faults(workflow(R"(
   - {id: list-them, title: List, prompt: List.}
   - id: each-thing

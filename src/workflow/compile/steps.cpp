@@ -1,4 +1,4 @@
-// Steps with everything of theirs filled in: bindings, features, refs, blocks; loops with their bodies.
+// Fills in everything in steps: bindings, features, refs, blocks; loops with their bodies.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -17,8 +17,8 @@ void scan(const Value& text, const PointerPath& path, FaultLog& faults) {
   const std::size_t at = words.find(kToken);
   if (at == words.npos) return;
   const std::size_t end = std::min(words.find("}}", at), at + 64);
-  faults.add(path, "unresolved_token", fmt::format("nothing fills in {}}}}}", words.substr(at, end - at)),
-             "Only {{wr.bindings.SLOT}} of a declared extension point can be written here");
+  faults.add(path, "unresolved_token", fmt::format("{}}}}} cannot be resolved", words.substr(at, end - at)),
+             "Only {{wr.bindings.SLOT}} of a declared extension point is allowed here");
 }
 
 void point_jump(Value& value, const std::map<std::string, std::string>& first_of_call) {
@@ -32,7 +32,7 @@ void point_jump(Value& value, const std::map<std::string, std::string>& first_of
   jump->set("to", std::move(target));
 }
 
-// A jump to a step that called a routine goes to the first of the steps that took its place.
+// A jump to a step that called a routine goes to the first of the steps that replaced it.
 void point_jumps(Value::Array& steps, const std::map<std::string, std::string>& first_of_call) {
   for (Value& step : steps) {
     point_jump(step, first_of_call);
@@ -104,9 +104,10 @@ bool Expander::has_room(const PointerPath& path) {
   if (is_full_) return false;
   if (++steps_ <= limits::kWorkflowSteps) return true;
   is_full_ = true;
-  faults_->add(path, "too_many",
-               fmt::format("the workflow has more than {} steps once its routines are in", limits::kWorkflowSteps),
-               "Split it into workflows that call each other", ErrorCode::kLimit);
+  faults_->add(
+      path, "too_many",
+      fmt::format("the workflow has more than {} steps after its routines are expanded", limits::kWorkflowSteps),
+      "Split it into workflows that call each other", ErrorCode::kLimit);
   return false;
 }
 
@@ -166,7 +167,7 @@ void Expander::fill_text(const ExpansionScope& scope, bool must_have_arguments, 
   text = Value(std::move(out));
 }
 
-// A block is a text or a list of parts; refs in it are filled in when it is written out.
+// A block is a string or a list of parts; refs in it are filled in when it is rendered.
 void Expander::fill_block(const ExpansionScope& scope, Value& block) {
   if (block.is_string()) return fill_text(scope, true, block);
   if (!block.is_array()) return;
@@ -175,7 +176,7 @@ void Expander::fill_block(const ExpansionScope& scope, Value& block) {
   }
 }
 
-// In a routine's prompts, titles and blocks every `{name}` is an argument; elsewhere only those that are given.
+// In a routine's prompts, titles and blocks every `{name}` is an argument; elsewhere only those that are passed.
 void Expander::fill_texts(const ExpansionScope& scope, const Step& step, const PointerPath& path, Value& value) {
   for (const std::string_view name : {"title", "prompt"}) {
     Value* text = value.find(name);
@@ -195,7 +196,7 @@ void Expander::fill_texts(const ExpansionScope& scope, const Step& step, const P
   if (!step.prompt_blocks.is_null()) write_blocks(scope, path, value);
 }
 
-// What only a routine's step has to have changed beside its prompt.
+// What changes only in a routine's steps, besides the prompt.
 void Expander::fill_routine_texts(const ExpansionScope& scope, Value& value) {
   if (Value* role = value.find("agentRole")) fill_text(scope, false, *role);
   if (Value* guidance = value.find("guidance"); guidance && guidance->is_array()) {
@@ -224,7 +225,7 @@ void Expander::write_blocks(const ExpansionScope& scope, const PointerPath& path
   }
   const PointerPath at_blocks = path.at("promptBlocks");
   std::string prompt = render_blocks(member->value, scope.features, *resolver_, at_blocks, *faults_);
-  if (prompt.empty()) faults_->add(at_blocks, "empty_blocks", "the blocks say nothing", "Add a goal or a procedure");
+  if (prompt.empty()) faults_->add(at_blocks, "empty_blocks", "the blocks are empty", "Add a goal or a procedure");
   *member = {"prompt", Value(std::move(prompt))};
   scan(member->value, at_blocks, *faults_);
 }

@@ -1,4 +1,4 @@
-// Routines put in the place of the steps that call them.
+// Replaces steps that call a routine by the routine's steps.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -17,7 +17,7 @@ bool is_work(const Value& step) {
   return !step.find("type");
 }
 
-// Every ordinary step of these, loops looked into.
+// Every ordinary step of these, including those in loops.
 template <class Visit>
 void for_each_work_step(std::span<Value> steps, const Visit& visit) {
   for (Value& step : steps) {
@@ -45,10 +45,10 @@ bool uses_functions(const Value& step) {
   return step.find("functionReferences") || step.find("functionCalls");
 }
 
-// What the step asks for at its end is asked for at the end of the routine.
+// What the calling step requires at its end is required at the end of the routine.
 void apply_caller_end_fields(const Value& caller, Value& last, const PointerPath& path, FaultLog& faults) {
   for (const std::string_view name : {"requireConfirmation", "notesOptional"}) {
-    // A caller's `false` never takes away a gate the routine has.
+    // A caller's `false` never removes a gate of the routine.
     const Value* value = caller.find(name);
     if (value && !(value->is_bool() && !value->as_bool())) last.set(name, *value);
   }
@@ -60,12 +60,12 @@ void apply_caller_end_fields(const Value& caller, Value& last, const PointerPath
     if (!value) continue;
     if (!is_work(last)) {
       faults.add(path.at(name), "no_step_for_it",
-                 fmt::format("\"{}\" has no step to belong to: the routine ends with a {} step", name,
+                 fmt::format("\"{}\" cannot be applied: the routine ends with a {} step", name,
                              last.string_at("type").value_or("")),
-                 "Put it on a step of its own behind the call");
+                 "Put it on a separate step after the call");
     } else if (last.find(name)) {
       faults.add(path.at(name), "said_twice", fmt::format("the last step of the routine has its own \"{}\"", name),
-                 "Take this one away, or put it on a step of its own behind the call");
+                 "Remove this one, or put it on a separate step after the call");
     } else {
       last.set(name, *value);
     }
@@ -106,17 +106,17 @@ bool Expander::enter_routine(const ExpansionScope& scope, const Step& step, cons
   }
   for (const ExpansionScope* at = &scope; at; at = at->caller) {
     if (at->definition != routine) continue;
-    // Told at the outermost call, and once: the same circle is met again by every call in it.
+    // Reported once, at the outermost call: every call in the cycle finds the same cycle again.
     if (reported_cycles_.insert(path.pointer()).second) {
       faults_->add(at_call.at("templateId"), "template_circle",
-                   fmt::format("template \"{}\" calls itself, directly or by way of others", template_id),
-                   "Take the call out of the routine, or make it a loop");
+                   fmt::format("template \"{}\" calls itself, directly or through others", template_id),
+                   "Remove the call from the routine, or make it a loop");
     }
     return false;
   }
   if (scope.depth >= limits::kCallDepth) {
     faults_->add(at_call.at("templateId"), "too_deep",
-                 fmt::format("templates call templates more than {} deep", limits::kCallDepth), "Flatten the routines",
+                 fmt::format("template calls are nested more than {} deep", limits::kCallDepth), "Flatten the routines",
                  ErrorCode::kLimit);
     return false;
   }
@@ -178,12 +178,12 @@ void Expander::report_arguments(const ExpansionScope& scope, const FilledText& f
     const std::string nearest = nearest_name(name, given);
     report_once(name, fmt::format("template \"{}\" needs the argument \"{}\"", scope.template_id, name),
                 nearest.empty()
-                    ? fmt::format("Add {} to args; a routine that means the braces writes \\{{{}}}", name, name)
-                    : fmt::format("Did you mean it by {}?", nearest));
+                    ? fmt::format("Add {} to args; for literal braces the routine must write \\{{{}}}", name, name)
+                    : fmt::format("Did you mean it with {}?", nearest));
   }
   for (const std::string& name : filled.unfit) {
     report_once(name, fmt::format("the argument \"{}\" is {}", name, kind_name((*scope.args)[name].kind())),
-                "Give a text, a number, true or false");
+                "Pass a string, a number, true or false");
   }
   if (filled.too_long) {
     report_once("", "the arguments make a text of the routine too long", "Shorten them");
@@ -211,9 +211,9 @@ void Expander::add_routine_assessments(const ExpansionScope& scope, const Defini
       assessments_.push_back(assessment);
     } else if (*known != assessment) {
       faults_->add(path, "duplicate_assessment",
-                   fmt::format("the routine and this workflow both declare the assessment \"{}\", differently",
+                   fmt::format("the routine and this workflow declare the assessment \"{}\" differently",
                                assessment.string_at("id").value_or("")),
-                   "Rename one of the two");
+                   "Rename one of them");
     }
   }
 }

@@ -1,4 +1,4 @@
-// Routines in the place of the steps that call them.
+// Routines that replace the steps calling them.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
@@ -18,7 +18,7 @@ std::string workflow(std::string_view rest) {
   return fmt::format("id: test-flow\nname: Test\ndescription: For tests.\nversion: 1.0.0\n{}", rest);
 }
 
-// One call of the routine `look`, with these lines beside it.
+// One call of the routine `look`, with these additional lines.
 std::string calling(std::string_view more, std::string_view head = "") {
   return workflow(
       fmt::format("{}\nsteps:\n  - id: look-around\n    title: Look around\n    templateCall: "
@@ -49,7 +49,7 @@ constexpr std::string_view kTwoSteps = R"(
   - {id: tell-it, title: Tell it, prompt: Tell what you found., runCondition: {var: isFound}}
 )";
 
-TEST(CompileTemplates, StepsTakeTheCallersPlace) {
+TEST(CompileTemplates, StepsReplaceTheCaller) {
   const Bundle bundle = compiled(calling("    runCondition: {var: isNeeded}"), with_routine(kTwoSteps));
   EXPECT_THAT(ids_of(bundle), ElementsAre("look-around.find-it", "look-around.tell-it"));
   const std::vector<Step>& steps = definition_of(bundle).steps;
@@ -78,7 +78,7 @@ steps:
   EXPECT_THAT(reported, HasSubstr("Did you mean wr.templates.routine.look?"));
 }
 
-TEST(CompileTemplates, MissingArgumentIsToldOnceByName) {
+TEST(CompileTemplates, AMissingArgumentIsReportedOnceByName) {
   const std::string reported = compile_faults(calling(""), with_routine(R"(
   - {id: find-it, title: "{room}", prompt: "{room} and {room}"}
   - {id: tell-it, title: Tell, prompt: "{room}"}
@@ -87,7 +87,7 @@ TEST(CompileTemplates, MissingArgumentIsToldOnceByName) {
   EXPECT_EQ(std::ranges::count(reported, '\n'), 1) << reported;
 }
 
-TEST(CompileTemplates, EveryCallThatLacksAnArgumentIsTold) {
+TEST(CompileTemplates, EveryCallWithAMissingArgumentIsReported) {
   const std::string reported = compile_faults(workflow(R"(
 steps:
   - {id: one-call, title: One, templateCall: {templateId: wr.templates.routine.look}}
@@ -97,7 +97,7 @@ steps:
   EXPECT_EQ(std::ranges::count(reported, '\n'), 2) << reported;
 }
 
-TEST(CompileTemplates, ArgumentOfTheWrongKindIsTold) {
+TEST(CompileTemplates, AnArgumentOfTheWrongTypeIsReported) {
   const std::string reported = compile_faults(workflow(R"(
 steps:
   - {id: look-around, title: Look, templateCall: {templateId: wr.templates.routine.look, args: {room: [a, b]}}}
@@ -106,11 +106,11 @@ steps:
   EXPECT_THAT(reported, HasSubstr("the argument \"room\" is a list"));
 }
 
-TEST(CompileTemplates, ArgumentsNobodyUsesAreNoFault) {
+TEST(CompileTemplates, UnusedArgumentsAreNotFaults) {
   EXPECT_EQ(compile_faults(calling(""), with_routine("  - {id: find-it, title: Find, prompt: Find.}")), "");
 }
 
-TEST(CompileTemplates, BracesThatAreNoArgumentStay) {
+TEST(CompileTemplates, BracesThatAreNotArgumentsStay) {
   const Bundle bundle = compiled(calling(""), with_routine(R"(
   - id: find-it
     title: Find
@@ -141,7 +141,7 @@ TEST(CompileTemplates, RoutinesMayCallRoutines) {
   EXPECT_EQ(definition_of(bundle).steps[0].prompt, "Into the attic.");
 }
 
-TEST(CompileTemplates, CircleOfRoutinesIsToldOnce) {
+TEST(CompileTemplates, ACycleOfRoutinesIsReportedOnce) {
   FakeResolver around = with_routine(R"(
   - {id: go-in, title: Go in, templateCall: {templateId: wr.templates.routine.step}}
   - {id: go-on, title: Go on, templateCall: {templateId: wr.templates.routine.step}}
@@ -154,7 +154,7 @@ TEST(CompileTemplates, CircleOfRoutinesIsToldOnce) {
   EXPECT_EQ(std::ranges::count(reported, '\n'), 1) << reported;
 }
 
-// Ten routines that each call the next one ten times would be ten thousand million steps.
+// Ten routines that each call the next one ten times would expand to ten billion steps.
 TEST(CompileTemplates, RoutinesThatMultiplyStopAtTheLimit) {
   FakeResolver around;
   for (int level = 0; level < 10; ++level) {
@@ -226,7 +226,7 @@ TEST(CompileTemplates, RoutineFeaturesApplyToItsBlocksOnly) {
   EXPECT_EQ(definition_of(bundle).steps[1].prompt, "## Goal\nGo on.\n\n## Constraints\n- From outside.");
 }
 
-TEST(CompileTemplates, WhatTheCallerAsksForIsAskedForAtTheEnd) {
+TEST(CompileTemplates, TheCallersRequirementsApplyToTheLastStep) {
   const Bundle bundle = compiled(calling(R"(
     requireConfirmation: {kind: human_approval}
     outputContract: {contractRef: wr.contracts.coding_handoff}
@@ -249,14 +249,14 @@ TEST(CompileTemplates, WhatTheCallerAsksForIsAskedForAtTheEnd) {
   EXPECT_EQ(steps[2].command, "make test");
 }
 
-TEST(CompileTemplates, CallerNeverTakesAGateAway) {
+TEST(CompileTemplates, TheCallerNeverRemovesAGate) {
   const Bundle bundle =
       compiled(calling("    requireConfirmation: false"),
                with_routine("  - {id: find-it, title: F, prompt: F., requireConfirmation: {kind: human_approval}}"));
   EXPECT_EQ(definition_of(bundle).steps[0].confirmation.kind, Confirmation::Kind::kPerson);
 }
 
-TEST(CompileTemplates, TwoContractsForOneStepAreToldAtTheCaller) {
+TEST(CompileTemplates, TwoContractsForOneStepAreReportedAtTheCaller) {
   const std::string reported = compile_faults(
       calling("    outputContract: {contractRef: wr.contracts.coding_handoff}"),
       with_routine(
@@ -300,7 +300,7 @@ assessments: [{id: found, purpose: Another, dimensions: [{id: sure, purpose: How
   EXPECT_THAT(reported, HasSubstr("both declare the assessment \"found\""));
 }
 
-TEST(CompileTemplates, TwoStepsOfOneIdAreToldAtTheCall) {
+TEST(CompileTemplates, DuplicateStepIdsAreReportedAtTheCall) {
   const std::string reported = compile_faults(workflow(R"(
 steps:
   - id: outer
@@ -314,8 +314,8 @@ steps:
   EXPECT_THAT(reported, HasSubstr("/steps/0/body/0/templateCall"));
 }
 
-// The routines of a project are templates like ours.
-TEST(Pain20, AnyRoutineAroundIsATemplate) {
+// The routines of a project are templates like the bundled ones.
+TEST(Pain20, AnyAvailableRoutineIsATemplate) {
   FakeResolver around;
   around.add_routine("wr.templates.routine.house-style", R"({id: house-style, name: H, description: H., version: 1.0.0,
     steps: [{id: apply, title: Apply, prompt: Apply it.}]})");

@@ -1,4 +1,4 @@
-// What compiling fills into texts, and how it tells faults.
+// Fills in texts for the compiler, and reports its faults.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -20,7 +20,7 @@ bool is_name_part(char c) {
   return is_name_start(c) || (c >= '0' && c <= '9');
 }
 
-// The name of `{name}` at `at`; empty when that is something else, as `{{name}}` or a piece of JSON is.
+// The name of `{name}` at `at`; empty if it is something else, such as `{{name}}` or JSON.
 std::string_view argument_at(std::string_view text, std::size_t at) {
   if (text[at] != '{' || (at > 0 && text[at - 1] == '{')) return {};
   std::size_t end = at + 1;
@@ -73,10 +73,10 @@ void FaultLog::add_unknown(std::string pointer, ReferenceKind kind, std::string_
   constexpr std::size_t kListed = 12;
   const auto [what, rule] = kind_of(kind);
   if (std::ranges::find(known, name) != known.end()) {
-    return add(std::move(pointer), rule, fmt::format("{} \"{}\" does not load", what, name), "Mend that one first");
+    return add(std::move(pointer), rule, fmt::format("{} \"{}\" does not load", what, name), "Fix that one first");
   }
   const std::string nearest = nearest_name(name, known);
-  std::string remedy = fmt::format("There is no {} here at all", what);
+  std::string remedy = fmt::format("No {} is available here", what);
   if (!nearest.empty()) {
     remedy = fmt::format("Did you mean {}?", nearest);
   } else if (!known.empty()) {
@@ -126,7 +126,7 @@ void fill_bindings(std::string& text, const ExpansionScope& scope, const Referen
   for (std::size_t at = text.find(kBinding); at != std::string::npos; at = text.find(kBinding, at)) {
     const std::size_t start = at + kBinding.size();
     const std::size_t end = text.find("}}", start);
-    if (end == std::string::npos) return;  // the scan tells it
+    if (end == std::string::npos) return;  // the scan reports it
     const std::string slot = text.substr(start, end - start);
     const auto point = std::ranges::find(points, slot, &ExtensionPoint::slot);
     if (point == points.end()) return;

@@ -1,7 +1,9 @@
-// Verification, audit and synthesis as steps of their own.
+// Verification, audit and synthesis as separate steps.
 //
-// A step takes with it what belongs to its end; its virtual steps come right behind it, run where it runs, and may
-// touch no more than it may.
+// The prompts are part of the pinned hash, which tests/data/pin-vectors.yaml fixes; do not reword them.
+//
+// A step keeps what belongs to its end; its virtual steps come directly after it, run if it runs, and may touch no more
+// than it may.
 #include <fmt/format.h>
 
 #include "workflow/compile/passes.hpp"
@@ -9,7 +11,7 @@
 namespace sb::workflow {
 namespace {
 
-// What a virtual step has of the step it belongs to.
+// What a virtual step takes from the step it belongs to.
 Value step_behind(const Value& step, std::string_view suffix, std::string_view title, std::string prompt) {
   Value added = Value::object();
   added.set("id", step.string_at("id").value_or("") + std::string(suffix));

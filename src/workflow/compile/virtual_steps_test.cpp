@@ -1,4 +1,4 @@
-// Loop bodies by id, and steps that compiling adds.
+// Loop bodies given by id, and steps that compiling adds.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
@@ -20,8 +20,8 @@ std::vector<std::string> ids_of(const Bundle& bundle) {
   return ids;
 }
 
-// In the original they were expanded for the compiler only: the pinned workflow lacked them and the session was stuck.
-TEST(Pain2, VirtualStepsArePartOfWhatIsPinned) {
+// WorkRail expands them only in the compiler: the pinned workflow lacks them and the session gets stuck.
+TEST(Pain2, VirtualStepsArePinned) {
   const Bundle bundle = compiled(workflow(R"(
   - id: build
     title: Build it
@@ -51,7 +51,7 @@ TEST(Pain2, VirtualStepsArePartOfWhatIsPinned) {
   EXPECT_THAT(steps[2].prompt, HasSubstr("- It is tested."));
 }
 
-TEST(VirtualSteps, VerificationPromptAloneRunsNothing) {
+TEST(VirtualSteps, AVerificationWithOnlyAPromptRunsNothing) {
   const Bundle bundle =
       compiled(workflow("  - {id: build, title: B, prompt: Build., verification: {prompt: Try it by hand.}}"));
   EXPECT_EQ(bundle.back()->definition.steps[1].prompt, "Try it by hand.");
@@ -76,7 +76,7 @@ TEST(VirtualSteps, SynthesisHasItsContract) {
   EXPECT_THAT(bundle.back()->definition.steps[1].prompt, HasSubstr("Fan out"));
 }
 
-TEST(VirtualSteps, InsideLoopsToo) {
+TEST(VirtualSteps, AreAddedInsideLoops) {
   const Bundle bundle = compiled(workflow(R"(
   - id: again
     type: loop
@@ -111,7 +111,7 @@ TEST(LoopBodies, OneStepIsTheBodyOfOneLoop) {
             "");
 }
 
-TEST(LoopBodies, LoopsThatNameEachOtherAreTold) {
+TEST(LoopBodies, LoopsThatNameEachOtherAreReported) {
   EXPECT_NE(compile_faults(workflow(R"(
   - {id: begin, title: B, prompt: Begin.}
   - {id: again, type: loop, title: A, loop: {type: for, count: 2, maxIterations: 2}, body: encore}
@@ -120,7 +120,7 @@ TEST(LoopBodies, LoopsThatNameEachOtherAreTold) {
             "");
 }
 
-// The ids of expanded steps have dots; in the original no message could be made for them.
+// The ids of expanded steps contain dots; WorkRail cannot build a message for them.
 TEST(Pain5, ExpandedIdsAreOrdinaryIds) {
   FakeResolver around;
   around.add_routine("wr.templates.routine.look", R"({id: wr.routine-look, name: L, description: L., version: 1.0.0,

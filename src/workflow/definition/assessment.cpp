@@ -1,4 +1,4 @@
-// Assessments: what is declared, and that the steps which use them fit.
+// Assessments: reads the declarations and checks that the steps using them fit.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -45,7 +45,7 @@ bool has_level(const AssessmentDefinition& assessment, const std::string& level)
   });
 }
 
-// The levels that a consequence can wait for; nothing when a reference is not known, which is told elsewhere.
+// The levels that can trigger a consequence; nothing if a reference is unknown, which is reported elsewhere.
 std::optional<std::vector<std::string>> levels_for(const AssessmentConsequence& consequence, const Step& step,
                                                    const Definition& definition) {
   std::vector<std::string> levels;
@@ -66,7 +66,7 @@ void check_consequence(const Reader& reader, const AssessmentConsequence& conseq
   const std::string& named = consequence.for_assessment;
   if (!named.empty() && std::ranges::find(step.assessment_refs, named) == step.assessment_refs.end()) {
     fault(reader.at(*when->find("forAssessment")), "unknown_assessment",
-          fmt::format("the step does not ask for the assessment \"{}\"", named),
+          fmt::format("the step does not use the assessment \"{}\"", named),
           did_you_mean(named, step.assessment_refs, "Name one of its assessmentRefs"));
     return;
   }
@@ -133,16 +133,15 @@ void read_assessment_use(Fields& fields, const StepReadContext& reading, Step& s
   const auto list = fields.get("assessmentConsequences");
   if (!list) return;
   if (!fields.has("assessmentRefs")) {
-    fault(*list, "consequence_without_assessment", "consequences need an assessment to follow from",
-          "Add assessmentRefs: [...]");
+    fault(*list, "consequence_without_assessment", "consequences need an assessment", "Add assessmentRefs: [...]");
   }
   std::set<std::pair<std::string, std::string>> seen;
   for (const Reader& item : items_of(fields, "assessmentConsequences", {.min_items = 1, .max_items = 10})) {
     AssessmentConsequence consequence = read_consequence(item);
     if (fields.has("assessmentRefs")) check_consequence(item, consequence, step, reading);
     if (!consequence.level.empty() && !seen.emplace(consequence.level, consequence.for_assessment).second) {
-      fault(item, "duplicate_consequence", fmt::format("two consequences wait for the level \"{}\"", consequence.level),
-            "Put their guidance into one");
+      fault(item, "duplicate_consequence", fmt::format("two consequences have the level \"{}\"", consequence.level),
+            "Merge their guidance");
     }
     step.consequences.push_back(std::move(consequence));
   }

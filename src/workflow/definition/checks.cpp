@@ -1,4 +1,4 @@
-// What only shows when all steps are known: ids, bodies given by id, where jumps lead, what ends each loop.
+// Checks that need all steps: ids, bodies given by id, jump targets, what ends each loop.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,12 +11,12 @@
 namespace sb::workflow {
 namespace {
 
-// A list of steps and where in it we are: at a step, or at the loop whose body we are in.
+// A list of steps and the position in it: a step, or the loop whose body we are in.
 struct Level {
   const std::vector<Step>* steps = nullptr;
-  const std::unordered_set<std::string_view>* bodies = nullptr;  // steps of the list that loops take as their body
+  const std::unordered_set<std::string_view>* bodies = nullptr;  // steps of the list that loops use as their body
   std::size_t at = 0;
-  bool is_parallel = false;  // of the loop at `at`: its body runs in sessions of its own
+  bool is_parallel = false;  // for the loop at `at`: its body runs in separate sessions
 };
 
 class StepChecks {
@@ -69,16 +69,16 @@ class StepChecks {
       for (const Step& step : steps) {
         if (!step.loop() && !step.id.empty()) known.push_back(step.id);
       }
-      fault(at, "unknown_body", fmt::format("there is no step \"{}\" beside this loop", loop->body_ref.substr(0, 80)),
+      fault(at, "unknown_body", fmt::format("there is no step \"{}\" next to this loop", loop->body_ref.substr(0, 80)),
             did_you_mean(loop->body_ref, known, "Name a step of the same list, or write the body here"));
       return;
     }
     if (const auto reason = why_no_body(*body); !reason.empty()) {
       fault(at, "bad_body", fmt::format("step \"{}\" cannot be a body by its id: {}", body->id, reason),
-            "Write the step into the body");
+            "Write the step inside the body");
     } else if (!bodies.insert(body->id).second) {
       fault(at, "bad_body", fmt::format("step \"{}\" is already the body of another loop", body->id),
-            "Write the step into the body, with an id of its own");
+            "Write the step inside the body, with its own id");
     }
   }
 
@@ -108,10 +108,10 @@ class StepChecks {
     }
     fault(root_.at(*item.find("jumpIf")->find("to")), "bad_jump",
           fmt::format("no step before this one has the id \"{}\"", to.substr(0, 80)),
-          did_you_mean(to, known, "Jump to a step that stands before this one, or before a loop around it"));
+          did_you_mean(to, known, "Jump to a step before this one, or before a loop around it"));
   }
 
-  // Of while and until: what was written first, then a step of the body that carries the decision, then the condition.
+  // For while and until: what was written first, then a body step that carries the decision, then the condition.
   static void settle_source(LoopStep& loop, const std::vector<Step>& siblings, const Value& item) {
     if (loop.loop.kind != Loop::Kind::kWhile && loop.loop.kind != Loop::Kind::kUntil) {
       loop.loop.source = std::monostate{};

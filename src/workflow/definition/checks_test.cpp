@@ -1,4 +1,4 @@
-// What only shows when a whole file is known; and that one mistake gives one fault.
+// Checks that need the whole file; and that one mistake gives one fault.
 #include <gmock/gmock.h>
 
 #include "workflow/definition/testing.hpp"
@@ -59,7 +59,7 @@ TEST(DefinitionChecks, BodiesById) {
               testing::HasSubstr("Did you mean one?"));
 }
 
-TEST(DefinitionChecks, JumpsLeadBack) {
+TEST(DefinitionChecks, JumpsGoBack) {
   const auto jump = [](std::string_view to, std::string_view more = ", atMost: 2") {
     return fmt::format("jumpIf: {{when: {{var: x}}, to: {}{}}}", to, more);
   };
@@ -175,8 +175,8 @@ TEST(DefinitionChecks, StepsAtTheirLimit) {
   EXPECT_EQ(reported(with_steps(steps + step("one-more"))), "too_many@/steps");
 }
 
-// A key is looked for only where captures are declared.
-TEST(DefinitionSense, KeysNothingProduces) {
+// Keys are checked only if captures are declared.
+TEST(DefinitionSense, KeysNothingSets) {
   const auto both = [](std::string_view first, std::string_view second) {
     return with_steps(fmt::format("{}, {}", first, second));
   };
@@ -223,10 +223,10 @@ TEST(DefinitionSense, KeysNothingProduces) {
       {both(sets, loop("two", "type: forEach, maxIterations: 2, items: verdict, itemVar: file",
                        "[{id: three, title: T, prompt: \"{{file.name}} {{currentIteration}}\"}]")),
        ""},
-      // One that nothing sets is told once, however often it is read.
+      // A key that nothing sets is reported once, however often it is read.
       {uses("runCondition: {var: verdct}, needs: [verdct], guidance: [\"{{verdct}}\"]"),
        "unknown_context_key@/steps/1/guidance/0"},
-      // What a template's steps set cannot be known here.
+      // What a template's steps set is unknown here.
       {both(sets, "{id: two, title: T, templateCall: {templateId: t}}, " + step("three", "needs: [anything]")), ""},
   });
 }
@@ -256,7 +256,7 @@ TEST(DefinitionSense, LoopsThatCannotExit) {
       {with_loop("type: until, maxIterations: 3, condition: {or: []}"), "endless_loop@/steps/0/loop"},
       {with_loop("type: until, maxIterations: 3, condition: {}"), "never_true@/steps/0/loop"},
       {with_loop("type: while, maxIterations: 3, condition: {var: x, in: []}"), "never_true@/steps/0/loop"},
-      // A step of the body ends it, so its condition does not count.
+      // A step of the body ends it, so its condition is not checked.
       {with_loop("type: while, maxIterations: 3, condition: {}",
                  "outputContract: {contractRef: wr.contracts.loop_control}"),
        ""},
@@ -270,7 +270,7 @@ TEST(DefinitionSense, LoopsThatCannotExit) {
   });
 }
 
-// One unknown field on a step once gave eleven messages.
+// Regression: one unknown field on a step used to give eleven messages.
 TEST(DefinitionFaults, OneMistakeGivesOneFault) {
   expect_rows({
       {with_fields("runCondtion: {var: x}"), "unknown_key@/steps/0/runCondtion"},
@@ -284,7 +284,7 @@ TEST(DefinitionFaults, OneMistakeGivesOneFault) {
       {with_steps("{id: one, title: T, decision: {instruction: Which one?, options: [red, blue]}}"),
        "missing_key@/steps/0"},
       {with_steps("{id: one, title: T, workflowId: w}"), "missing_key@/steps/0"},
-      // A broken body does not also leave its loop without an exit.
+      // A broken body is not also reported as a loop without an exit.
       {with_steps(loop("two", "type: while, maxIterations: 2, condition: {}", "[{id: one, title: T}]")),
        "missing_key@/steps/0/body/0"},
       {with_steps(loop("two", "type: while, maxIterations: 2, condition: {var: x, gt: high}", "[" + step("one") + "]")),
@@ -296,7 +296,7 @@ TEST(DefinitionFaults, OneMistakeGivesOneFault) {
   });
 }
 
-TEST(DefinitionPinned, TakesWhatCompilingMakesAndNothingElse) {
+TEST(DefinitionPinned, AcceptsOnlyWhatCompilingMakes) {
   const auto pinned = [](std::string_view steps) { return reported(with_steps(steps), DefinitionForm::kPinned); };
   EXPECT_EQ(pinned("{id: caller.step, title: T, prompt: p}"), "");
   EXPECT_EQ(pinned("{id: one__verification, title: T, prompt: p, command: make test, notesOptional: true}"), "");

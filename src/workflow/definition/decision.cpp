@@ -1,4 +1,4 @@
-// A step that a person answers: its declaration must be one that the inbox can ask.
+// A step that a person answers: the inbox must be able to ask its declaration.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 namespace sb::workflow {
 namespace {
 
-// As many as the bounds of `select: many` ask for.
+// As many as the limits of `select: many` require.
 Value stand_in_options(const Value& declaration) {
   std::int64_t count = 2;
   for (const std::string_view name : {"min", "max"}) {
@@ -21,7 +21,7 @@ Value stand_in_options(const Value& declaration) {
   return options;
 }
 
-// The step's declaration as a document of its own; with options that only the context knows, others stand in.
+// The step's declaration as a separate document; if only the context knows the options, placeholders are used.
 Document stand_alone(const Value& declaration, bool has_options_from) {
   Document document{"", "", Value::object({{"decision", "step"}})};
   for (const auto& member : declaration.members()) {
@@ -63,8 +63,8 @@ void read_declaration(const Reader& reader, DecisionStep& decision) {
   const Value* options = reader.value().find("options");
   if (from) decision.options_from = read_text(reader.at(*from), 1, 128).value_or("");
   if (from && options) {
-    fault(reader.at(*from), "two_options", "options are both written out and taken from the context",
-          "Keep either options or optionsFrom");
+    fault(reader.at(*from), "two_options", "options are both listed and taken from the context",
+          "Keep one of options and optionsFrom");
     return;
   }
   check_declaration(reader, from != nullptr);

@@ -1,4 +1,4 @@
-// The head of a workflow, and what holds its parts together.
+// The head of a workflow, and the reading of the whole.
 #include "workflow/definition/definition.hpp"
 
 #include <fmt/format.h>
@@ -32,7 +32,7 @@ bool is_digit_char(char c) {
   return c >= '0' && c <= '9';
 }
 
-// `name`, or `namespace.name` whose two parts are two characters or longer and begin with a letter.
+// `name`, or `namespace.name` whose two parts have two characters or more and start with a letter.
 bool is_workflow_id(std::string_view id) {
   const auto are_allowed = [](std::string_view part) {
     return std::ranges::all_of(part, [](char c) { return is_lower(c) || is_digit_char(c) || c == '_' || c == '-'; });
@@ -48,7 +48,7 @@ bool is_number_part(std::string_view part) {
   return !part.empty() && std::ranges::all_of(part, is_digit_char) && (part[0] != '0' || part.size() == 1);
 }
 
-// Dot-separated parts of letters, digits and hyphens; of a pre-release, numbers have no zero in front.
+// Dot-separated parts of letters, digits and hyphens; in a pre-release, numbers have no leading zero.
 bool is_label(std::string_view label, bool is_prerelease) {
   for (;;) {
     const auto dot = label.find('.');
@@ -91,7 +91,7 @@ std::string short_id_of(Fields& fields, std::string_view name, bool hyphens) {
   if (!id) return {};
   if (!is_short_id(*id, hyphens)) {
     fault(*reader, "bad_id", fmt::format("\"{}\" is not an id", *id),
-          fmt::format("Use lower-case letters, digits{} and underscores, beginning with a letter",
+          fmt::format("Use lower-case letters, digits{} and underscores, starting with a letter",
                       hyphens ? ", hyphens" : ""));
   }
   return std::move(*id);
@@ -103,7 +103,7 @@ std::string workflow_id_of(Fields& fields) {
   if (!id) return {};
   if (!is_workflow_id(*id)) {
     fault(*reader, "bad_id", fmt::format("\"{}\" is not a workflow id", *id),
-          "Use lower-case letters, digits, hyphens and underscores; with a dot, each part begins with a letter and has "
+          "Use lower-case letters, digits, hyphens and underscores; with a dot, each part starts with a letter and has "
           "two characters or more: team.review");
   }
   return std::move(*id);
@@ -228,7 +228,7 @@ void read_body(Fields& fields, DefinitionForm form, Definition& definition) {
   definition.steps = read_steps(*list, reading);
   if (reading.steps > limits::kWorkflowSteps) {
     list->fault(fmt::format("the workflow has {} steps; at most {} are allowed", reading.steps, limits::kWorkflowSteps),
-                "Split it into several and call them", ErrorCode::kLimit, "too_many");
+                "Split it into several workflows that call each other", ErrorCode::kLimit, "too_many");
   }
 }
 
@@ -237,7 +237,7 @@ bool is_too_large(const Document& document, Faults& faults) {
   faults.push_back(Error{
       ErrorCode::kLimit,
       fmt::format("the workflow has {} bytes; at most {} are allowed", document.text.size(), limits::kWorkflowBytes),
-      "Split it into several and call them",
+      "Split it into several workflows that call each other",
       {document.name, "", 0, 0},
       false,
       "too_long"});

@@ -1,9 +1,9 @@
 // A workflow as its author wrote it, or as it was pinned: the same structures serve both.
 //
-// read_definition reads a document strictly. Unknown names, wrong kinds, limits and everything that can be seen in one
-// file alone (duplicate ids, references inside the file, patterns, schemas, loops that cannot exit, steps that cannot
-// be reached, keys nothing produces) are faults with file, line, column and pointer, one for each mistake. What refers
-// outside the file (contracts, templates, refs, features, other workflows) is checked by workflow/compile/compile.hpp.
+// read_definition reads a document strictly. Unknown names, wrong types, limits and everything visible in one file
+// alone (duplicate ids, references inside the file, patterns, schemas, loops that cannot exit, unreachable steps, keys
+// that nothing sets) are faults with file, line, column and pointer, one for each mistake. What refers outside the file
+// (contracts, templates, refs, features, other workflows) is checked by workflow/compile/compile.hpp.
 //
 // Pure; a value type.
 #pragma once
@@ -28,7 +28,7 @@ enum class ModelTier { kLightweight, kMid, kHeavy };
 enum class MetricsProfile { kNone, kCoding, kReview, kResearch, kDesign, kTicket };
 enum class Role { kWorker, kChallenger, kAdversarial, kEvaluator, kReviewer };
 
-// What the artifact must fit besides its contract, in this step and where `when` holds.
+// What the artifact must meet besides its contract, in this step and if `when` is true.
 struct Narrowing {
   std::optional<Condition> when;
   std::shared_ptr<const JsonSchema> schema;
@@ -74,7 +74,7 @@ struct Confirmation {
 
 struct TemplateCall {
   std::string template_id;
-  Value args;  // an object, perhaps empty
+  Value args;  // an object, may be empty
 };
 
 struct FunctionParameter {
@@ -104,14 +104,14 @@ struct Synthesis {
   std::optional<OutputContract> contract;
 };
 
-// A context key that must be set, and be valid, when its step ends.
+// A context key that must be set to a valid value when its step ends.
 struct Capture {
   std::string key;
   Value schema;
 };
 
-// A context key that Signalbox sets when the step ends: how many items of a list there are, or fit a condition over the
-// item. What an agent sends for it is replaced, so conditions may rely on it.
+// A context key that Signalbox sets when the step ends: the number of items of a list, or of those that meet a
+// condition on the item. It replaces what an agent sends for it, so conditions may rely on it.
 struct DerivedCount {
   std::string key = {}, of = {};
   std::optional<Condition> where = {};
@@ -137,14 +137,14 @@ struct Loop {
   };
   Kind kind = Kind::kWhile;
   int max_iterations = 1;
-  // While and until: derived at reading, explicit source first, then a body step with the loop-control contract, then
-  // `condition`.
+  // For while and until, derived when reading: explicit source first, then a body step with the loop-control contract,
+  // then `condition`.
   std::variant<std::monostate, FromArtifact, Condition> source;
-  std::variant<std::monostate, int, std::string> count;  // of kFor: a number or a key
-  std::string items;                                     // of kForEach: a key
+  std::variant<std::monostate, int, std::string> count;  // for kFor: a number or a key
+  std::string items;                                     // for kForEach: a key
   std::string iteration_var = "currentIteration", item_var = "currentItem", index_var = "currentIndex";
-  int parallel = 0;        // of kForEach: that many iterations at once, each a child session
-  std::string capture_as;  // of a parallel one: the results, in the order of the items
+  int parallel = 0;        // for kForEach: number of parallel iterations, each a child session
+  std::string capture_as;  // for a parallel loop: the results, in the order of the items
 };
 
 struct Delegation {
@@ -152,13 +152,13 @@ struct Delegation {
   std::string workflow_id, goal;
   std::optional<Condition> run_condition;
   std::vector<std::pair<std::string, std::string>> context_mapping;  // parent's key, child's key
-  std::vector<std::pair<std::string, std::string>> args;             // win over the mapping
+  std::vector<std::pair<std::string, std::string>> args;             // take precedence over the mapping
   std::optional<ModelTier> model_tier;
   std::vector<std::string> allowed_tools;
   std::string capture_as;
 };
 
-// The kinds of step. A verification command makes an ordinary step that also runs the command when it is delivered.
+// The kinds of steps. A verification command makes an ordinary step that also runs the command when it is delivered.
 struct WorkStep {};
 struct Step;
 struct LoopStep {
@@ -174,7 +174,7 @@ struct ParallelStep {
 struct DecisionStep {
   Value declaration;  // as decision/declaration/declaration.hpp reads it, without `decision` and with `options` or …
   std::string options_from;  // … the key that holds them
-  std::string capture_as;    // the step's id where none is given
+  std::string capture_as;    // the step's id if none is given
 };
 struct CallStep {
   Delegation call;
@@ -185,7 +185,7 @@ struct Step {
   std::variant<WorkStep, LoopStep, ParallelStep, DecisionStep, CallStep> what;
 
   std::string prompt;
-  Value prompt_blocks;  // null when there are none; gone after compiling
+  Value prompt_blocks;  // null if there are none; gone after compiling
   std::optional<TemplateCall> template_call;
   std::vector<PromptFragment> fragments;
   std::string agent_role;
@@ -229,7 +229,7 @@ struct Reference {
   bool from_package = false;
 };
 
-// Which inputs a restricted role is given; carried for whoever spawns it.
+// Which inputs a restricted role receives; kept for the caller that starts it.
 struct Isolation {
   std::string mode;  // full, task-only, challenger, blind, custom
   std::vector<std::string> inputs, include, exclude;
@@ -250,7 +250,7 @@ struct Definition {
   std::optional<Role> role;
   std::optional<Isolation> isolation;
 
-  Value source;  // the document it was read from; of a pinned one, nothing: whoever has it has that
+  Value source;  // the document it was read from; null for a pinned workflow, whose caller has it
 
   const AssessmentDefinition* assessment(std::string_view id) const;
 };

@@ -1,4 +1,4 @@
-// Texts, lists and names, as all parts of a definition are made of them.
+// Reads strings, lists and names, the elements of all parts of a definition.
 #include "workflow/definition/definition_readers.hpp"
 
 #include <fmt/format.h>
@@ -18,10 +18,10 @@ void report_length(const Reader& reader, std::size_t count, std::size_t min, std
     reader.fault(fmt::format("the text has {} characters; at most {} are allowed", count, max), "Shorten it",
                  ErrorCode::kLimit, "too_long");
   } else if (count == 0) {
-    fault(reader, "too_short", "the text is empty", "Write something here, or remove the key");
+    fault(reader, "too_short", "the text is empty", "Write a text, or remove the key");
   } else {
-    fault(reader, "too_short", fmt::format("the text has {} characters; at least {} are needed", count, min),
-          "Say more");
+    fault(reader, "too_short", fmt::format("the text has {} characters; it must be at least {} characters", count, min),
+          "Lengthen it");
   }
 }
 
@@ -35,8 +35,8 @@ bool report_size(const Reader& list, const ListRules& rules) {
   if (size < rules.min_items) {
     fault(list, "too_few",
           size == 0 ? "the list is empty"
-                    : fmt::format("the list has {} entries; at least {} are needed", size, rules.min_items),
-          size == 0 ? "Add an entry, or remove the key" : "Add another");
+                    : fmt::format("the list has {} entries; at least {} are required", size, rules.min_items),
+          size == 0 ? "Add an entry, or remove the key" : "Add entries");
   }
   return true;
 }
@@ -45,7 +45,7 @@ void report_duplicate(const Reader& list, const Value& item, std::size_t first) 
   fault(list.at(item), "repeated", fmt::format("this is the same as entry {}", first + 1), "Remove one of them");
 }
 
-// Whether two values can be seen to differ without looking into them; members may stand in any order.
+// Whether two values differ at a shallow look; members may be in any order.
 bool differ_at_once(const Value& a, const Value& b) {
   if (a.kind() != b.kind()) return !(a.is_number() && b.is_number());
   if (!a.is_object()) return a.is_string() && a.as_string() != b.as_string();
@@ -178,7 +178,7 @@ std::string name_of(Fields& fields, std::string_view name) {
   if (!text) return {};
   if (!is_name(*text)) {
     fault(*reader, "bad_name", fmt::format("\"{}\" is not a name", text->substr(0, 80)),
-          "Use letters, digits and underscores, not beginning with a digit");
+          "Use letters, digits and underscores, not starting with a digit");
   }
   return std::move(*text);
 }

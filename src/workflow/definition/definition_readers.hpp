@@ -1,7 +1,7 @@
-// The parts that read_definition is made of; internal to this folder.
+// The parts of read_definition; internal to this folder.
 //
-// Each read_* takes what it can, and tells a fault for what it cannot: it never gives up the rest of the file for one
-// mistake, and never tells a second fault that only follows from the first.
+// Each read_* reads what it can and reports a fault for what it cannot: one mistake never prevents reading the rest of
+// the file, and a fault that only follows from another is not reported.
 #pragma once
 
 #include <initializer_list>
@@ -25,17 +25,17 @@ using Table = std::pair<std::string_view, E>;
 inline constexpr Table<ModelTier> kModelTiers[] = {
     {"lightweight", ModelTier::kLightweight}, {"mid", ModelTier::kMid}, {"heavy", ModelTier::kHeavy}};
 
-// What stands around the step that is being read.
+// The context of the step that is being read.
 struct StepReadContext {
   DefinitionForm form = DefinitionForm::kAuthored;
   const Definition* definition = nullptr;            // its head is read before its steps
-  std::vector<const FunctionDefinition*> functions;  // in reach, outermost first
-  std::vector<std::string> loop_names;               // variables of the loops around, outermost first
-  int depth = 0;                                     // loops around
+  std::vector<const FunctionDefinition*> functions;  // in scope, outermost first
+  std::vector<std::string> loop_names;               // variables of enclosing loops, outermost first
+  int depth = 0;                                     // number of enclosing loops
   std::size_t steps = 0;                             // read so far
 
   bool is_pinned() const { return form == DefinitionForm::kPinned; }
-  // Compiling makes texts longer than authors may write them.
+  // Compiled texts may be longer than authored ones.
   std::size_t longest(std::size_t authored) const { return is_pinned() ? kNoLimit : authored; }
 };
 
@@ -43,8 +43,8 @@ struct StepReadContext {
 void fault(const Reader& reader, std::string_view rule, std::string message, std::string remedy);
 std::string did_you_mean(std::string_view wrong, const std::vector<std::string>& known, std::string_view otherwise);
 
-// Ends the reading of an object: unknown members are faults; only where there are none, what is missing is one. Whether
-// there was neither.
+// Ends the reading of an object: unknown members are faults; missing ones are reported only if there are no unknown
+// ones. Returns whether there was neither.
 bool finish(Fields& fields, std::initializer_list<std::string_view> required = {});
 
 // Lengths are in code points.
@@ -59,7 +59,7 @@ struct ListRules {
   Duplicates duplicates = Duplicates::kAllowed;
 };
 std::vector<std::string> texts_of(Fields& fields, std::string_view name, const ListRules& rules = {});
-// The list's items, and a fault when there are too few, too many, or two the same.
+// The list's items, and a fault if there are too few, too many, or two equal ones.
 std::vector<Reader> items_of(Fields& fields, std::string_view name, const ListRules& rules = {});
 std::vector<std::pair<std::string, std::string>> text_map_of(Fields& fields, std::string_view name);
 
@@ -102,9 +102,9 @@ void read_assessment_use(Fields& fields, const StepReadContext& reading, Step& s
 std::vector<FunctionDefinition> read_functions(Fields& fields, Duplicates duplicates);
 void read_function_use(Fields& fields, StepReadContext& reading, Step& step);
 
-// checks.cpp: what only shows when all steps are known. Also settles what ends each loop.
+// checks.cpp: checks that need all steps. Also determines what ends each loop.
 void check_steps(Definition& definition, const Reader& root);
-// sense.cpp: steps never reached, loops that cannot end, keys nothing produces. Only of faultless files.
+// sense.cpp: unreachable steps, loops that cannot end, keys that nothing sets. Only for files without other faults.
 void check_semantics(const Definition& definition, const Reader& root);
 
 }  // namespace sb::workflow

@@ -1,4 +1,4 @@
-// The head of a workflow: every field at its edges, and one past them.
+// The head of a workflow: every field at its limits, and one past them.
 #include "workflow/definition/definition.hpp"
 
 #include <gmock/gmock.h>
@@ -15,7 +15,7 @@ namespace {
 
 struct Row {
   std::string text;   // of the whole file
-  std::string fault;  // as `told` gives it; empty: it loads
+  std::string fault;  // as `rule@pointer`; empty: it loads
 };
 
 void expect_rows(const std::vector<Row>& rows) {
@@ -212,7 +212,7 @@ TEST(DefinitionHead, References) {
   });
 }
 
-TEST(DefinitionHead, WhatIsReadIsKept) {
+TEST(DefinitionHead, WhatIsReadIsStored) {
   const Definition definition = defined(workflow_text(
       "about: A, modelTier: heavy, preconditions: [p], clarificationPrompts: [c], metaGuidance: [m], features: [f], "
       "examples: [an example], recommendedPreferences: {recommendedAutonomy: guided, recommendedRiskPolicy: balanced}, "
@@ -259,12 +259,12 @@ TEST(DefinitionFaults, NameTheFileTheLineAndTheNearestName) {
   EXPECT_EQ(read.error()[0].to_string(), "a.yaml:8:5: /steps/0/promt: unknown key \"promt\". Did you mean prompt?");
 }
 
-TEST(DefinitionFaults, AreToldInTheOrderOfTheFile) {
+TEST(DefinitionFaults, AreReportedInFileOrder) {
   EXPECT_EQ(reported("{version: one, steps: [{id: one, title: One, prompt: 5}], id: A, name: N, description: d}"),
             "bad_version@/version wrong_kind@/steps/0/prompt too_short@/id");
 }
 
-TEST(DefinitionFaults, OfAHugeFileAreOne) {
+TEST(DefinitionFaults, OfAHugeFileAreReportedAsOne) {
   Document document = document_from(with_head(""));
   document.text.resize(limits::kWorkflowBytes + 1, ' ');
   const auto read = read_definition(document);
@@ -273,7 +273,7 @@ TEST(DefinitionFaults, OfAHugeFileAreOne) {
   EXPECT_EQ(read.error()[0].code, ErrorCode::kLimit);
 }
 
-TEST(DefinitionFiles, AllBundledOnesLoad) {
+TEST(DefinitionFiles, AllBundledWorkflowsLoad) {
   int count = 0;
   for (const std::string_view name : bundled::data_names()) {
     if (name.starts_with("contracts/")) continue;

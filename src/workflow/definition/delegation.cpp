@@ -1,4 +1,4 @@
-// Steps that start other workflows: several at once, or one.
+// Steps that start other workflows: several in parallel, or one.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -35,8 +35,8 @@ void read_call_fields(Fields& fields, Delegation& call) {
     auto tool = read_text(item);
     if (!tool) continue;
     if (!is_tool(*tool)) {
-      fault(item, "bad_name", fmt::format("\"{}\" is not the name of a tool", tool->substr(0, 80)),
-            "Use letters, digits, hyphens, underscores and colons, beginning with a letter");
+      fault(item, "bad_name", fmt::format("\"{}\" is not a valid tool name", tool->substr(0, 80)),
+            "Use letters, digits, hyphens, underscores and colons, starting with a letter");
     }
     call.allowed_tools.push_back(std::move(*tool));
   }

@@ -1,4 +1,4 @@
-// What follows from what is delivered: keys that Signalbox counts itself, and contracts that a step narrows.
+// What is derived from a delivery: keys that Signalbox counts itself, and contracts that a step narrows.
 #include <fmt/format.h>
 
 #include "workflow/definition/definition_readers.hpp"
@@ -44,8 +44,8 @@ std::vector<DerivedCount> counts_of(Fields& fields) {
   for (const auto& [key, value] : reader->value().members()) {
     const Reader part = reader->at(value);
     if (!is_name(key) || key.size() > 64) {
-      fault(part, "bad_name", fmt::format("\"{}\" is not a name for a context key", key.substr(0, 80)),
-            "Use letters, digits and underscores, not beginning with a digit, at most 64");
+      fault(part, "bad_name", fmt::format("\"{}\" is not a valid context key", key.substr(0, 80)),
+            "Use at most 64 letters, digits and underscores, not starting with a digit");
     }
     DerivedCount count{.key = key};
     Fields inner = part.fields();

@@ -26,10 +26,10 @@ steps:
 
 struct Case {
   const char* members;
-  const char* reported;  // empty: it is fine
+  const char* reported;  // empty: no fault
 };
 
-TEST(Counts, AreReadAndTheirFaultsTold) {
+TEST(Counts, AreReadAndTheirFaultsReported) {
   const Case cases[] = {
       {"    counts: {left: {of: found}}\n", ""},
       {"    counts: {late: {of: found, where: {var: status, in: [late, lost]}}}\n", ""},
@@ -40,7 +40,7 @@ TEST(Counts, AreReadAndTheirFaultsTold) {
       {"    counts: {left: {of: 3}}\n", "/steps/1/counts/left/of"},
       {"    counts: {left: {of: found, where: {var: 3}}}\n", "/steps/1/counts/left/where"},
       {"    counts: {left: {of: found, when: {var: a}}}\n", "unknown key \"when\""},
-      {"    counts: {\"not a name\": {of: found}}\n", "is not a name for a context key"},
+      {"    counts: {\"not a name\": {of: found}}\n", "is not a valid context key"},
       {"    counts: {left: {of: lost}}\n", "no step sets \"lost\""},
   };
   for (const Case& one : cases) {
@@ -60,7 +60,7 @@ TEST(Counts, AreKeysThatOtherStepsMayRead) {
             "");
 }
 
-TEST(Narrow, IsReadAndItsFaultsTold) {
+TEST(Narrow, IsReadAndItsFaultsReported) {
   const auto narrowed = [](const std::string& list) {
     return with("    outputContract: {contractRef: wr.contracts.loop_control, narrow: " + list + "}\n");
   };

@@ -46,9 +46,8 @@ FunctionParameter read_parameter(const Reader& reader) {
   for (const Reader& item : items_of(fields, "enum", {.min_items = 1})) {
     const Value& value = item.value();
     if (!value.is_string() && !value.is_number() && !value.is_bool()) {
-      fault(item, "wrong_kind",
-            fmt::format("expected a text, a number or true or false, found {}", kind_name(value.kind())),
-            "List plain values");
+      fault(item, "wrong_kind", fmt::format("expected a string, number or boolean, found {}", kind_name(value.kind())),
+            "List only plain values");
     }
     parameter.choices.push_back(value);
   }

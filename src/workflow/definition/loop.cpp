@@ -1,4 +1,4 @@
-// A loop: how often, over what, and its body.
+// A loop: its type, count or items, and its body.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -44,7 +44,7 @@ void read_count_of(Fields& fields, Loop& loop) {
   }
 }
 
-// A variable that is written out must not hide one of a loop around; the usual names may, the innermost wins.
+// An explicitly named variable must not hide one of an enclosing loop; default names may, the innermost wins.
 void read_variables(Fields& fields, const StepReadContext& reading, Loop& loop) {
   std::vector<std::string> own;
   const auto variable = [&](std::string_view name, std::string& into) {
@@ -57,7 +57,7 @@ void read_variables(Fields& fields, const StepReadContext& reading, Loop& loop) 
     const bool is_outer = std::ranges::find(reading.loop_names, word) != reading.loop_names.end();
     if (is_outer || std::ranges::find(own, word) != own.end()) {
       fault(*fields.get(name), "duplicate_loop_variable",
-            is_outer ? fmt::format("\"{}\" is already a variable of a loop around this one", word)
+            is_outer ? fmt::format("\"{}\" is already a variable of an enclosing loop", word)
                      : fmt::format("\"{}\" is already a variable of this loop", word),
             "Choose another name");
     }
@@ -136,8 +136,8 @@ void read_loop_body(const Reader& reader, StepReadContext& reading, Step& step, 
     return;
   }
   if (reading.depth >= limits::kLoopDepth) {
-    reader.fault(fmt::format("loops stand inside loops more than {} deep", limits::kLoopDepth),
-                 "Move the inner ones to a workflow of their own", ErrorCode::kLimit, "too_deep");
+    reader.fault(fmt::format("loops are nested more than {} deep", limits::kLoopDepth),
+                 "Move the inner ones to a separate workflow", ErrorCode::kLimit, "too_deep");
     return;
   }
   const std::size_t names = reading.loop_names.size(), functions = reading.functions.size();

@@ -1,4 +1,4 @@
-// What a step tells the agent: a text, blocks, or a template's steps; and the fragments added to it.
+// What a step says to the agent: a text, blocks, or a template's steps; and the fragments added to it.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -34,7 +34,7 @@ void read_part(const Reader& reader, const StepReadContext& reading) {
   if (!reader.value().is_object()) return;
   const auto is_ref = fields.choice<bool>("kind", kKinds);
   if (!is_ref && fields.has("kind")) return;
-  // Without a kind the rest tells which one is meant.
+  // Without a kind, the other members show which one is meant.
   const std::string_view name = is_ref.value_or(fields.has("refId")) ? "refId" : "text";
   if (const auto text = fields.get(name)) {
     if (const auto read = read_text(*text, name == "refId" ? 1 : 0)) check_bindings(*text, *read, reading);
@@ -49,8 +49,8 @@ void read_block(const Reader& reader, const StepReadContext& reading) {
     return;
   }
   fault(reader, "wrong_kind",
-        fmt::format("expected a text or a list of parts, found {}", kind_name(reader.value().kind())),
-        "Write a text, or [{kind: text, text: ...}, {kind: ref, refId: ...}]");
+        fmt::format("expected a string or a list of parts, found {}", kind_name(reader.value().kind())),
+        "Write a string, or [{kind: text, text: ...}, {kind: ref, refId: ...}]");
 }
 
 void read_blocks(const Reader& reader, const StepReadContext& reading) {
@@ -69,7 +69,7 @@ void read_blocks(const Reader& reader, const StepReadContext& reading) {
     outputs->fields();
   }
   if (finish(fields) && reader.value().size() == 0)
-    fault(reader, "empty_blocks", "the blocks say nothing", "Add a goal or a procedure");
+    fault(reader, "empty_blocks", "the blocks are empty", "Add a goal or a procedure");
 }
 
 void read_template_call(const Reader& reader, Step& step) {
@@ -97,7 +97,7 @@ std::string fragment_id_of(Fields& fields) {
   if (!id) return {};
   if (!is_fragment_id(*id)) {
     fault(*reader, "bad_id", fmt::format("\"{}\" is not an id", *id),
-          "Use lower-case letters, digits, hyphens and underscores, beginning with a letter");
+          "Use lower-case letters, digits, hyphens and underscores, starting with a letter");
   }
   return std::move(*id);
 }
@@ -113,7 +113,7 @@ void read_fragments(Fields& fields, Step& step) {
     finish(inner, {"id", "text"});
     if (fragment.text.find(kOurs) != std::string::npos) {
       fault(*inner.get("text"), "early_token", "a fragment cannot use {{wr.…}}: it is added when the step is shown",
-            "Put it into the prompt");
+            "Put it in the prompt");
     }
     if (!fragment.id.empty() && !ids.insert(fragment.id).second) {
       fault(*inner.get("id"), "duplicate_fragment", fmt::format("two fragments have the id \"{}\"", fragment.id),

@@ -1,7 +1,7 @@
-// What a faultless file still cannot mean: steps nothing reaches, loops that only their limit ends, keys nothing sets.
+// Checks that a valid file makes sense: unreachable steps, loops that only their limit ends, keys that nothing sets.
 //
-// Told only where it is certain. Keys are looked at only in workflows that declare captures: others leave to their
-// prompts what is set when.
+// Reported only where it is certain. Keys are checked only in workflows that declare captures: in others only the
+// prompts say what is set when.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -28,7 +28,7 @@ void check_reach(const std::optional<Condition>& condition, const Reader& root, 
                  std::string_view key, std::string_view what) {
   if (!condition || !never_holds(*condition)) return;
   fault(root.at(*owner.find(key)), "never_true", fmt::format("this can never be true, so {}", what),
-        "Mend the condition");
+        "Fix the condition");
 }
 
 void check_loop(const Loop& loop, const Reader& root, const Value& item) {
@@ -37,10 +37,10 @@ void check_loop(const Loop& loop, const Reader& root, const Value& item) {
   const bool goes_on = loop.kind == Loop::Kind::kWhile ? always_holds(*condition) : never_holds(*condition);
   const bool is_over = loop.kind == Loop::Kind::kWhile ? never_holds(*condition) : always_holds(*condition);
   if (goes_on) {
-    fault(root.at(*item.find("loop")), "endless_loop", "nothing but maxIterations can end this loop",
+    fault(root.at(*item.find("loop")), "endless_loop", "only maxIterations can end this loop",
           "Use a condition that changes, or type: for with a count");
   } else if (is_over) {
-    fault(root.at(*item.find("loop")), "never_true", "this loop is over before it begins", "Mend the condition");
+    fault(root.at(*item.find("loop")), "never_true", "this loop ends before its first iteration", "Fix the condition");
   }
 }
 
@@ -58,18 +58,18 @@ void check_conditions(const Step& step, const Value& item, const Reader& root) {
   }
   if (step.jump && never_holds(step.jump->when))
     fault(root.at(*item.find("jumpIf")), "never_true", "this can never be true, so the jump is never taken",
-          "Mend the condition");
+          "Fix the condition");
   if (const LoopStep* loop = step.loop()) check_loop(loop->loop, root, item);
 }
 
-// The keys that steps set, and the keys that are read; each unknown one is told once, where it is first read.
+// The keys that steps set, and the keys that are read; each unknown one is reported once, where it is first read.
 class Keys {
  public:
   Keys(const Definition& definition, const Reader& root) : root_(root) {
     known_ = {"goal"};
     const auto add = [&](const std::vector<std::string>& keys) { known_.insert(keys.begin(), keys.end()); };
     if (definition.isolation) add(definition.isolation->inputs);
-    // What a workflow is given is what its first step needs.
+    // The input of a workflow is what its first step needs.
     add(definition.steps.front().needs);
     for_each_step(definition.steps, [&](const Step& step) { add_set_by(step, known_); });
   }
@@ -167,7 +167,7 @@ class Keys {
   std::set<std::string, std::less<>> known_, told_;
 };
 
-// In a workflow that says what its steps set, a loop whose condition nothing in its body sets goes on for ever.
+// In a workflow that declares captures, a loop whose condition depends on nothing its body sets never ends.
 void check_loop_keys(const Step& step, const Value& item, const Keys& all, const Reader& root) {
   const LoopStep* loop = step.loop();
   const auto* condition = loop ? std::get_if<Condition>(&loop->loop.source) : nullptr;
@@ -179,10 +179,10 @@ void check_loop_keys(const Step& step, const Value& item, const Keys& all, const
   const bool changes = std::ranges::any_of(keys, [&](const std::string& key) {
     return set_inside.contains(key) || set_inside.contains(std::string_view(key).substr(0, key.find('.')));
   });
-  // A key that nothing sets at all has been told already.
+  // A key that nothing sets at all has been reported already.
   if (changes || keys.empty() || !std::ranges::all_of(keys, [&](const auto& key) { return all.knows(key); })) return;
   fault(root.at(*item.find("loop")), "endless_loop",
-        fmt::format("no step of the body sets \"{}\", so nothing but maxIterations can end this loop", keys.front()),
+        fmt::format("no step of the body sets \"{}\", so only maxIterations can end this loop", keys.front()),
         "Declare it in the captures of a step of the body");
 }
 
@@ -192,7 +192,7 @@ void check_keys(const Definition& definition, const Value& items, const Reader& 
     has_captures = has_captures || !step.captures.empty();
     has_templates = has_templates || step.template_call.has_value();
   });
-  // What a routine sets is not known here.
+  // What a routine sets is unknown here.
   if (!has_captures || has_templates) return;
   Keys keys(definition, root);
   for_each_with_source(definition.steps, items, [&](const Step& step, const Value& item) {

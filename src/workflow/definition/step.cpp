@@ -1,4 +1,4 @@
-// Steps of every kind: which kind one is, and what all of them have.
+// Steps of all kinds: determines the kind and reads the common fields.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -21,7 +21,7 @@ constexpr Table<StepKind> kTelltales[] = {{"loop", StepKind::kLoop},
                                           {"decision", StepKind::kDecision},
                                           {"workflowId", StepKind::kCall}};
 
-// Nothing where the type is written but is none; a missing type is told once, by what else the step has.
+// Nothing if the type is written but unknown; a missing type is reported once, based on the step's other keys.
 std::optional<StepKind> kind_of(Fields& fields) {
   if (const auto type = fields.get("type")) return type->choice<StepKind>(kStepKinds);
   for (const auto& [key, kind] : kTelltales) {
@@ -61,7 +61,7 @@ Step read_step(const Reader& reader, StepReadContext& reading) {
   if (!reader.value().is_object()) return step;
   step.id = read_step_id(fields, reading);
   step.title = text_of(fields, "title", 1, reading.longest(128));
-  // Of a step whose kind is unknown, nothing more can be judged.
+  // A step of unknown kind cannot be checked any further.
   if (const auto kind = kind_of(fields)) read_kind(*kind, fields, reading, step);
   return step;
 }
@@ -122,7 +122,7 @@ std::vector<Step> read_steps(const Reader& list, StepReadContext& reading) {
   reading.steps += items.size();
   if (reading.steps > limits::kWorkflowSteps) return steps;
   steps.reserve(items.size());
-  // Faulty ones are kept, so that the checks find the step of each item by its number.
+  // Faulty ones are kept, so that the checks find the step of each item by its index.
   for (const Reader& item : items) steps.push_back(read_step(item, reading));
   return steps;
 }
@@ -134,7 +134,7 @@ void read_common(Fields& fields, Step& step) {
 }
 
 void read_needs(Fields& fields, const StepReadContext& reading, Step& step) {
-  // A call of a routine and the routine's first step may need the same.
+  // A call of a routine and the routine's first step may need the same key.
   const Duplicates duplicates = reading.is_pinned() ? Duplicates::kAllowed : Duplicates::kFault;
   step.needs = texts_of(fields, "needs", {.min_length = 1, .max_length = 128, .duplicates = duplicates});
 }
@@ -157,7 +157,7 @@ void read_interlock(Fields& fields, Step& step) {
   }
   if (writes->value() == Value("none")) return;
   fault(*writes, writes->value().is_string() ? "unknown_choice" : "wrong_kind",
-        "expected none or a list of patterns for files", "Write none, or a list: [\"src/**\"]");
+        "expected none or a list of file patterns", "Write none, or a list: [\"src/**\"]");
 }
 
 }  // namespace sb::workflow

@@ -1,4 +1,4 @@
-// Steps of every kind: every field at its edges, and one past them.
+// Steps of all kinds: every field at its limits, and one past them.
 #include <gmock/gmock.h>
 
 #include "workflow/definition/testing.hpp"
@@ -256,7 +256,7 @@ TEST(DefinitionLoop, Kinds) {
   });
 }
 
-TEST(DefinitionLoop, BodiesMayHoldEveryKindOfStep) {
+TEST(DefinitionLoop, BodiesMayContainEveryKindOfStep) {
   EXPECT_EQ(
       reported(with_steps("{id: round, type: loop, title: L, loop: {type: for, maxIterations: 3, count: 2}, body: ["
                           "{id: one, title: T, prompt: p}, {id: fan, type: parallel, title: P, parallelDelegations: "
@@ -267,7 +267,7 @@ TEST(DefinitionLoop, BodiesMayHoldEveryKindOfStep) {
       "");
 }
 
-TEST(DefinitionLoop, TheSourceIsTheWrittenOneThenTheBodysThenTheCondition) {
+TEST(DefinitionLoop, TheSourceIsTheExplicitOneThenTheBodysThenTheCondition) {
   const auto source = [](std::string_view rules, std::string_view body_fields) {
     const Step step = only_step(
         fmt::format("{{id: round, type: loop, title: L, loop: {{type: while, maxIterations: 3, {}}}, body: [{{id: one, "
@@ -328,7 +328,7 @@ TEST(DefinitionParallel, Fields) {
   });
 }
 
-TEST(DefinitionParallel, DelegationsWithoutIdsAreNamedApart) {
+TEST(DefinitionParallel, DelegationsWithoutIdsGetDistinctNames) {
   const Step step = only_step(
       "{id: fan, type: parallel, title: P, parallelDelegations: [{workflowId: w, goal: a}, {workflowId: w, goal: b}, "
       "{workflowId: v, id: w-2}, {workflowId: w, goal: c}]}");
@@ -414,7 +414,7 @@ TEST(DefinitionFunctions, CallsAreChecked) {
               ElementsAre("f"));
 }
 
-TEST(DefinitionFunctions, OfALoopAreInReachOfItsBody) {
+TEST(DefinitionFunctions, OfALoopAreInScopeInItsBody) {
   EXPECT_EQ(
       reported(with_steps("{id: round, type: loop, title: L, functionDefinitions: [{name: f, definition: d}], loop: "
                           "{type: for, maxIterations: 2, count: 2}, body: [{id: one, title: T, prompt: p, "

@@ -1,4 +1,4 @@
-// What the tests of definitions share: files around one part, and faults as `rule@pointer`.
+// Shared by the tests of definitions: files around one part, and faults as `rule@pointer`.
 #pragma once
 
 #include <fmt/format.h>
@@ -29,7 +29,7 @@ inline std::string with_fields(std::string_view fields) {
   return with_steps(fmt::format("{{id: one, title: One, prompt: Do it., {}}}", fields));
 }
 
-// Every fault as `rule@pointer`, separated by a space; empty when there are none.
+// Every fault as `rule@pointer`, separated by a space; empty if there are none.
 inline std::string reported(const std::string& text, DefinitionForm form = DefinitionForm::kAuthored) {
   const auto definition = read_definition(document_from(text), form);
   std::string out;

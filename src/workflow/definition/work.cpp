@@ -15,7 +15,7 @@ void read_audit(Fields& fields, Step& step) {
   audit.rubric = texts_of(inner, "rubric", {.min_items = 1});
   finish(inner);
   if (reader->value().is_object() && reader->value().size() == 0)
-    fault(*reader, "empty_audit", "the audit says nothing to look at", "Add a prompt or a rubric");
+    fault(*reader, "empty_audit", "the audit is empty", "Add a prompt or a rubric");
   step.audit = std::move(audit);
 }
 
@@ -38,8 +38,8 @@ void read_captures(Fields& fields, Step& step) {
   for (const auto& [key, schema] : reader->value().members()) {
     const Reader part = reader->at(schema);
     if (!is_name(key) || key.size() > 64) {
-      fault(part, "bad_name", fmt::format("\"{}\" is not a name for a context key", key.substr(0, 80)),
-            "Use letters, digits and underscores, not beginning with a digit, at most 64");
+      fault(part, "bad_name", fmt::format("\"{}\" is not a valid context key", key.substr(0, 80)),
+            "Use at most 64 letters, digits and underscores, not starting with a digit");
     }
     if (const auto compiled = JsonSchema::compile(schema); !compiled) {
       Error error = compiled.error();
@@ -88,9 +88,9 @@ void read_work(Fields& fields, StepReadContext& reading, Step& step) {
   read_needs_and_jump(fields, reading, step);
   read_interlock(fields, step);
   if (reading.is_pinned()) step.command = text_of(fields, "command", 1);
-  // With an unknown key about, what is missing is most likely that one, misspelt.
+  // If there is an unknown key, the missing one is most likely that one, misspelled.
   if (!finish(fields, {"id", "title"}) || has_prompt(fields)) return;
-  fault(fields.self(), "missing_key", "the step has no prompt", "Add prompt: what the agent is to do");
+  fault(fields.self(), "missing_key", "the step has no prompt", "Add prompt: what the agent must do");
 }
 
 }  // namespace sb::workflow

@@ -1,10 +1,10 @@
 // A JSON Schema of the user's (draft-07), for contracts, captures and criteria.
 //
-// valijson decides, with what it must not do taken away: `$ref` may only point into the schema itself (never a file or
-// URL; cycles are fine as long as they go deeper into the value), an unknown or newer keyword is a fault, and so is
-// what draft-07 would ignore. `pattern` and `patternProperties` are checked by base/text/pattern.hpp with its limits,
-// and so is `format`, which must be one of date-time, date, time, email, uri, uuid. Work and depth are bounded: a value
-// that cannot be checked within them does not fit. Immutable; may be used from several threads.
+// `$ref` may only point into the schema itself (never a file or URL; cycles are fine as long as they go deeper into the
+// value), an unknown or newer keyword is a fault, and so is what draft-07 would ignore. `pattern` and
+// `patternProperties` are checked by base/text/pattern.hpp with its limits, and so is `format`, which must be one of
+// date-time, date, time, email, uri, uuid. Work and depth are bounded: a value that cannot be checked within them does
+// not fit. Immutable; may be used from several threads.
 #pragma once
 
 #include <memory>

@@ -7,8 +7,8 @@
 #include <thread>
 
 #include "base/document/document.hpp"
-#include "base/fakes.hpp"
 #include "base/limits.hpp"
+#include "base/testing/fakes.hpp"
 #include "workflow/schema/mismatches.hpp"
 
 namespace sb::workflow {
@@ -312,153 +312,37 @@ TEST(JsonSchema, MayBeUsedFromSeveralThreads) {
   EXPECT_EQ(wrong, 0);
 }
 
-// The side that decides and the side that explains are two programs; over random schemas and values they must agree.
-class RandomPairs {
- public:
-  explicit RandomPairs(std::uint64_t seed) : random_(seed) {}
+TEST(JsonSchema, LargeWholeNumbersAreComparedExactly) {
+  EXPECT_EQ(check(R"({"uniqueItems":true})", "[9007199254740992,9007199254740993]"), "");
+  EXPECT_EQ(check(R"({"uniqueItems":true})", "[9007199254740993,1,9007199254740993]"),
+            " has the same item twice, at 0 and 2");
+  EXPECT_EQ(check(R"({"const":9007199254740993})", "9007199254740993"), "");
+  EXPECT_NE(check(R"({"const":9007199254740993})", "9007199254740992"), "");
+}
 
-  Value value(int depth) {
-    switch (pick(depth > 0 ? 8 : 6)) {
-      case 0:
-        return Value();
-      case 1:
-        return pick(2) == 0;
-      case 2:
-        return static_cast<int>(pick(5)) - 1;
-      case 3:
-        return static_cast<double>(pick(10)) / 4;
-      case 4:
-      case 5:
-        return word();
-      case 6: {
-        Value list = Value::array();
-        for (std::size_t i = pick(4); i > 0; --i) list.push_back(value(depth - 1));
-        return list;
-      }
-      default: {
-        Value object = Value::object();
-        for (std::size_t i = pick(4); i > 0; --i) object.set(word(), value(depth - 1));
-        return object;
-      }
+// What was found before a limit is reached is reported, too.
+TEST(JsonSchema, GivingUpKeepsWhatWasFound) {
+  const auto schema = JsonSchema::compile(json(R"({"items":{"pattern":"^(a+)+$"},"maxItems":1})"));
+  const auto violations = schema->check(Value(Value::Array(3, Value(std::string(60, 'a') + "!"))));
+  ASSERT_EQ(violations.size(), 2u);
+  EXPECT_EQ(violations[0].message, "must have at most 1 item, not 3");
+  EXPECT_EQ(violations[1].message, "takes too long to match `^(a+)+$`");
+}
+
+// Each level asks two parts about the same value; whether it fits or not, the work must not double at each level.
+TEST(JsonSchema, NestedFormsAreCheckedInTime) {
+  for (const char* keyword : {"anyOf", "oneOf"}) {
+    Value schema = Value::object({{"type", "integer"}});
+    for (int i = 0; i < 24; ++i) {
+      schema = Value::object({{keyword, Value(Value::Array{Value(std::move(schema)), Value(false)})}});
     }
-  }
-
-  Value schema(int depth) {
-    if (pick(12) == 0) return pick(4) != 0;
-    Value out = Value::object();
-    for (std::size_t i = 1 + pick(3); i > 0; --i) add_keyword(out, depth);
-    if (out.find("then") && !out.find("if")) out.erase("then");
-    if (out.find("additionalItems") && (!out.find("items") || !out["items"].is_array())) out.erase("additionalItems");
-    return out;
-  }
-
- private:
-  std::size_t pick(std::size_t below) { return random_.next() % below; }
-  std::string word() {
-    const char* const words[] = {"a", "b", "ab", "x1", "", "long word"};
-    return words[pick(std::size(words))];
-  }
-  Value schemas(int depth) {
-    Value list = Value::array();
-    for (std::size_t i = 1 + pick(2); i > 0; --i) list.push_back(schema(depth - 1));
-    return list;
-  }
-  Value named(int depth) {
-    Value object = Value::object();
-    for (std::size_t i = 1 + pick(2); i > 0; --i) object.set(word(), schema(depth - 1));
-    return object;
-  }
-  void add_keyword(Value& out, int depth) {
-    const char* const types[] = {"null", "boolean", "integer", "number", "string", "array", "object"};
-    const auto count = [&] { return Value(static_cast<int>(pick(4))); };
-    switch (pick(depth > 0 ? 32 : 16)) {
-      case 0:
-      case 1:
-        return out.set("type", types[pick(7)]);
-      case 2:
-        return out.set("type", Value(Value::Array{types[pick(3)], types[3 + pick(4)]}));
-      case 3:
-        return out.set("const", value(1));
-      case 4:
-        return out.set("enum", Value(Value::Array{value(1), value(0)}));
-      case 5:
-        return out.set(pick(2) ? "minimum" : "exclusiveMinimum", count());
-      case 6:
-        return out.set(pick(2) ? "maximum" : "exclusiveMaximum", count());
-      case 7:
-        return out.set("multipleOf", pick(2) ? Value(2) : Value(0.25));
-      case 8:
-        return out.set(pick(2) ? "minLength" : "maxLength", count());
-      case 9:
-        return out.set("pattern", pick(2) ? "^a" : "[0-9]$");
-      case 10:
-        return out.set(pick(2) ? "minItems" : "maxItems", count());
-      case 11:
-        return out.set(pick(2) ? "minProperties" : "maxProperties", count());
-      case 12:
-        return out.set("uniqueItems", pick(3) != 0);
-      case 13:
-        return out.set("required", Value::array(std::vector<std::string>{word()}));
-      case 14:
-        return out.set("format", pick(2) ? "date" : "email");
-      case 15:
-        return out.set("dependencies", Value::object({{word(), Value::array(std::vector<std::string>{word()})}}));
-      case 16:
-      case 17:
-        return out.set("properties", named(depth));
-      case 18:
-        return out.set("patternProperties", Value::object({{pick(2) ? "^a" : "b", schema(depth - 1)}}));
-      case 19:
-      case 20:
-        return out.set("additionalProperties", schema(depth - 1));
-      case 21:
-        return out.set("propertyNames", schema(0));
-      case 22:
-        return out.set("items", schema(depth - 1));
-      case 23:
-        return out.set("items", schemas(depth));
-      case 24:
-        return out.set("additionalItems", schema(depth - 1));
-      case 25:
-        return out.set("contains", schema(depth - 1));
-      case 26:
-        return out.set("allOf", schemas(depth));
-      case 27:
-        return out.set("anyOf", schemas(depth));
-      case 28:
-        return out.set("oneOf", schemas(depth));
-      case 29:
-        return out.set("not", schema(depth - 1));
-      case 30:
-        return out.set("if", schema(depth - 1));
-      default:
-        return out.set("then", schema(depth - 1));
-    }
-  }
-  FakeRandom random_;
-};
-
-TEST(JsonSchema, TheExplanationAgreesWithTheVerdict) {
-  constexpr std::uint64_t kSeed = 20261115;
-  RandomPairs random(kSeed);
-  int fitting = 0, refused = 0;
-  for (int round = 0; round < 6'000; ++round) {
-    const Value schema = random.schema(3);
     const auto compiled = JsonSchema::compile(schema);
-    ASSERT_TRUE(compiled) << to_json(schema) << ": " << compiled.error().message;
-    const auto tree = read_schema_tree(schema);
-    for (int i = 0; i < 4; ++i) {
-      const Value value = random.value(3);
-      const auto violations = compiled->check(value);
-      const auto explained = explain(*tree->root, value);
-      ++(violations.empty() ? fitting : refused);
-      ASSERT_EQ(violations.empty(), explained.empty())
-          << "seed " << kSeed << " round " << round << ": " << to_json(schema) << " of " << to_json(value)
-          << (violations.empty() ? "" : ": " + violations[0].message);
-    }
+    ASSERT_TRUE(compiled);
+    EXPECT_TRUE(compiled->check(Value(1)).empty());
+    const auto violations = compiled->check(Value("x"));
+    ASSERT_EQ(violations.size(), 1u);
+    EXPECT_NE(violations[0].message, "is too large for its schema to be checked") << keyword;
   }
-  EXPECT_GT(fitting, 2'000);
-  EXPECT_GT(refused, 2'000);
 }
 
 }  // namespace

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 #include <set>
 #include <tuple>
@@ -12,6 +11,7 @@
 #include "base/document/reader.hpp"
 #include "base/text.hpp"
 #include "base/text/unicode.hpp"
+#include "workflow/schema/equality.hpp"
 
 namespace sb::workflow {
 namespace {
@@ -20,7 +20,34 @@ struct Finding {
   SchemaViolation violation;
   std::string expected;  // when the value is of another kind than allowed: which are
 };
-using Findings = std::vector<Finding>;
+
+// What was found in one walk. One that only asks whether a value fits ends at the first finding and keeps no words.
+struct Findings {
+  explicit Findings(bool only_asks = false) : asks_only(only_asks) {}
+
+  bool are_enough() const { return all.size() >= kMaxSchemaViolations || (asks_only && is_any); }
+
+  bool asks_only;
+  bool is_any = false;
+  std::vector<Finding> all;
+};
+
+// Where the walk is in the value. It becomes a pointer only where something is found.
+struct Place {
+  const Place* above = nullptr;
+  const std::string* member = nullptr;  // or else an item
+  std::size_t item = 0;
+
+  std::string pointer() const {
+    if (!above) return {};
+    return above->pointer() + '/' + (member ? escape_pointer(*member) : std::to_string(item));
+  }
+};
+
+// Thrown where a limit is reached, caught in mismatches(): giving up is not an answer, so `not` must not see one.
+struct GaveUp {
+  std::string message;
+};
 
 constexpr std::size_t kShownBytes = 60;  // of a value
 
@@ -52,21 +79,18 @@ std::string plural(std::uint64_t count, std::string_view one, std::string_view s
   return fmt::format("{} {}", count, count == 1 ? one : several);
 }
 
-bool same(const Value& a, const Value& b) {
-  if (a.is_number() && b.is_number()) return a.as_number() == b.as_number();
-  if (a.is_array() && b.is_array()) return std::ranges::equal(a.items(), b.items(), same);
-  if (!a.is_object() || !b.is_object()) return a == b;
-  return a.size() == b.size() && std::ranges::all_of(a.members(), [&](const auto& member) {
-           const Value* other = b.find(member.name);
-           return other && same(member.value, *other);
-         });
+bool matches(const SchemaNode::Text& text, std::string_view value) {
+  const auto found = text.pattern.matches(value);
+  if (!found) throw GaveUp{fmt::format("takes too long to match `{}`", text.expression)};
+  return *found;
 }
 
-class SourceScan {
+class SchemaWalk {
  public:
-  void node(const SchemaNode& schema, const Value& value, const std::string& at, Findings& into) {
-    if (steps_left_ <= 0 || depth_ > 400 || into.size() >= kMaxSchemaViolations) return;
-    --steps_left_;
+  void node(const SchemaNode& schema, const Value& value, const Place& at, Findings& into) {
+    if (into.are_enough()) return;
+    spend(1);
+    if (depth_ >= kMostDepth) throw GaveUp{"is nested too deeply for its schema to be checked"};
     ++depth_;
     if (schema.always == false) add(into, at, "is not allowed here");
     if (kind(schema, value, at, into)) {
@@ -80,25 +104,48 @@ class SourceScan {
   }
 
  private:
-  static void add(Findings& into, std::string at, std::string message, std::string expected = {}) {
-    if (into.size() < kMaxSchemaViolations) into.push_back({{std::move(at), std::move(message)}, std::move(expected)});
+  // A schema may apply itself twice to each part of a value, and so 2^depth times to the innermost.
+  static constexpr std::size_t kMostSteps = 4'000'000;
+  static constexpr int kMostDepth = 500;
+
+  // A step is one schema applied to one value, or work that takes about as long.
+  void spend(std::size_t steps) {
+    if (steps > steps_left_) throw GaveUp{"is too large for its schema to be checked"};
+    steps_left_ -= steps;
+  }
+
+  static void add(Findings& into, const Place& at, std::string message, std::string expected = {}) {
+    if (into.are_enough()) return;
+    into.is_any = true;
+    if (!into.asks_only) into.all.push_back({{at.pointer(), std::move(message)}, std::move(expected)});
   }
 
   bool fits(const SchemaNode& schema, const Value& value) {
-    Findings ignored;
-    node(schema, value, "", ignored);
-    return ignored.empty();
+    Findings found(true);
+    node(schema, value, Place(), found);
+    return !found.is_any;
+  }
+
+  // Whether it is the constant, and one of the choices; true where the schema has none.
+  std::pair<bool, bool> is_allowed_value(const SchemaNode& schema, const Value& value) {
+    if (!schema.constant && !schema.choices) return {true, true};
+    const ValueComparison compared(value);
+    spend((compared.bytes() + (schema.choices ? schema.choices->size() : 0)) / 256);
+    const auto equals = [&](const Value& other) { return compared.equals(other); };
+    return {!schema.constant || equals(*schema.constant),
+            !schema.choices || std::ranges::any_of(*schema.choices, equals)};
   }
 
   // False when the value is of another kind, or another value, than allowed; the rest would only be noise then.
-  static bool kind(const SchemaNode& schema, const Value& value, const std::string& at, Findings& into) {
+  bool kind(const SchemaNode& schema, const Value& value, const Place& at, Findings& into) {
     const bool is_of_type = schema.types.empty() ||
                             std::ranges::any_of(schema.types, [&](SchemaType type) { return has_type(value, type); });
-    const bool is_constant = !schema.constant || same(*schema.constant, value);
-    const bool is_choice = !schema.choices || std::ranges::any_of(*schema.choices, [&](const Value& choice) {
-      return same(choice, value);
-    });
+    const auto [is_constant, is_choice] = is_allowed_value(schema, value);
     if (is_of_type && is_constant && is_choice) return true;
+    if (into.asks_only) {
+      add(into, at, {});
+      return false;
+    }
     const std::string expected = wanted(schema);
     std::string message = fmt::format("must be {}, not {}", expected, shown_value(value));
     if (!is_choice && value.is_string()) {
@@ -113,7 +160,7 @@ class SourceScan {
     return false;
   }
 
-  static void number(const SchemaNode& schema, const Value& value, const std::string& at, Findings& into) {
+  static void number(const SchemaNode& schema, const Value& value, const Place& at, Findings& into) {
     const double number = value.as_number();
     const auto says = [&](std::string_view words, double bound) {
       add(into, at, fmt::format("must be {} {}, not {}", words, to_canonical_json(Value(bound)), to_json(value)));
@@ -125,8 +172,10 @@ class SourceScan {
     if (schema.multiple_of && !is_multiple(number, *schema.multiple_of)) says("a multiple of", *schema.multiple_of);
   }
 
-  static void text(const SchemaNode& schema, const std::string& value, const std::string& at, Findings& into) {
-    const std::uint64_t length = count_code_points(value);
+  void text(const SchemaNode& schema, const std::string& value, const Place& at, Findings& into) {
+    const bool is_measured = schema.min_length || schema.max_length;
+    if (is_measured) spend(value.size() / 1024);
+    const std::uint64_t length = is_measured ? count_code_points(value) : 0;
     if (schema.min_length && length < *schema.min_length) {
       add(into, at,
           length == 0 && *schema.min_length == 1
@@ -138,19 +187,19 @@ class SourceScan {
       add(into, at,
           fmt::format("must have at most {}, not {}", plural(*schema.max_length, "character", "characters"), length));
     }
-    if (schema.pattern && !schema.pattern->pattern.matches(value).value_or(false)) {
+    if (schema.pattern && !matches(*schema.pattern, value)) {
       add(into, at,
           fmt::format("must match `{}`, which {} does not", shortened(schema.pattern->expression, 200),
                       shortened(quote_json(value), kShownBytes)));
     }
-    if (schema.format && !schema.format->pattern.matches(value).value_or(false)) {
+    if (schema.format && !matches(*schema.format, value)) {
       add(into, at,
           fmt::format("must be of the format {}, not {}", schema.format->expression,
                       shortened(quote_json(value), kShownBytes)));
     }
   }
 
-  void list(const SchemaNode& schema, const Value& value, const std::string& at, Findings& into) {
+  void list(const SchemaNode& schema, const Value& value, const Place& at, Findings& into) {
     const std::uint64_t size = value.size();
     if (schema.min_items && size < *schema.min_items) {
       add(into, at, fmt::format("must have at least {}, not {}", plural(*schema.min_items, "item", "items"), size));
@@ -160,12 +209,12 @@ class SourceScan {
     }
     if (schema.unique_items) unique(value, at, into);
     for (std::size_t i = 0; i < size; ++i) {
-      const std::string item_at = fmt::format("{}/{}", at, i);
+      const Place item_at{&at, nullptr, i};
       if (schema.items) node(*schema.items, value.items()[i], item_at, into);
       if (!schema.tuple) continue;
       const SchemaNode* one = i < schema.tuple->size() ? (*schema.tuple)[i] : schema.additional_items;
       if (one) node(*one, value.items()[i], item_at, into);
-      if (into.size() >= kMaxSchemaViolations) return;
+      if (into.are_enough()) return;
     }
     const auto is_wanted = [&](const Value& item) { return fits(*schema.contains, item); };
     if (schema.contains && std::ranges::none_of(value.items(), is_wanted)) {
@@ -174,18 +223,20 @@ class SourceScan {
     }
   }
 
-  static void unique(const Value& value, const std::string& at, Findings& into) {
+  void unique(const Value& value, const Place& at, Findings& into) {
     std::map<std::string, std::size_t> seen;
     for (std::size_t i = 0; i < value.size(); ++i) {
-      const auto [first, is_new] = seen.emplace(to_canonical_json(value.items()[i]), i);
+      std::string text = exact_text(value.items()[i]);
+      spend(text.size() / 256);
+      const auto [first, is_new] = seen.emplace(std::move(text), i);
       if (is_new) continue;
-      add(into, at, fmt::format("has the same item twice, at {} and {}", first->second, i));
-      return;
+      return add(into, at, fmt::format("has the same item twice, at {} and {}", first->second, i));
     }
   }
 
-  void object(const SchemaNode& schema, const Value& value, const std::string& at, Findings& into) {
+  void object(const SchemaNode& schema, const Value& value, const Place& at, Findings& into) {
     const std::uint64_t size = value.size();
+    spend(size * (schema.properties.size() + schema.required.size() + schema.dependencies.size()) / 64);
     const std::set<std::string> misspelt = members(schema, value, at, into);
     missing(schema, value, at, misspelt, into);
     if (schema.min_properties && size < *schema.min_properties) {
@@ -200,33 +251,34 @@ class SourceScan {
       if (!schema.property_names) break;
       Findings of_name;
       node(*schema.property_names, Value(member.name), at, of_name);
-      if (of_name.empty()) continue;
+      if (of_name.all.empty()) continue;
       add(into, at,
           fmt::format("the name of the member {} {}", shortened(quote_json(member.name), kShownBytes),
-                      of_name.front().violation.message));
+                      of_name.all.front().violation.message));
     }
     for (const auto& dependency : schema.dependencies) {
       if (!value.find(dependency.name)) continue;
       if (dependency.node) node(*dependency.node, value, at, into);
       for (const std::string& name : dependency.required) {
         if (value.find(name)) continue;
-        add(into, at + '/' + escape_pointer(name), fmt::format("is missing beside {}", quote_json(dependency.name)));
+        add(into, Place{&at, &name}, fmt::format("is missing beside {}", quote_json(dependency.name)));
       }
     }
   }
 
   // Returns the known names that unknown members probably mean.
-  std::set<std::string> members(const SchemaNode& schema, const Value& value, const std::string& at, Findings& into) {
+  std::set<std::string> members(const SchemaNode& schema, const Value& value, const Place& at, Findings& into) {
     std::set<std::string> meant;
     for (const auto& member : value.members()) {
-      const std::string member_at = at + '/' + escape_pointer(member.name);
+      if (into.are_enough()) break;
+      const Place member_at{&at, &member.name};
       bool is_known = false;
       if (const SchemaNode* known = schema.property(member.name)) {
         is_known = true;
         node(*known, member.value, member_at, into);
       }
       for (const auto& [names, matching] : schema.pattern_properties) {
-        if (!names.pattern.matches(member.name).value_or(false)) continue;
+        if (!matches(names, member.name)) continue;
         is_known = true;
         node(*matching, member.value, member_at, into);
       }
@@ -240,8 +292,12 @@ class SourceScan {
     return meant;
   }
 
-  static std::string unknown(const SchemaNode& schema, const std::string& name, const Value& value,
-                             const std::string& at, Findings& into) {
+  static std::string unknown(const SchemaNode& schema, const std::string& name, const Value& value, const Place& at,
+                             Findings& into) {
+    if (into.asks_only) {
+      add(into, at, {});
+      return {};
+    }
     std::vector<std::string> free;
     for (const auto& [known, unused] : schema.properties) {
       if (!value.find(known)) free.push_back(known);
@@ -257,23 +313,25 @@ class SourceScan {
     return nearest;
   }
 
-  static void missing(const SchemaNode& schema, const Value& value, const std::string& at,
+  static void missing(const SchemaNode& schema, const Value& value, const Place& at,
                       const std::set<std::string>& misspelt, Findings& into) {
     for (const std::string& name : schema.required) {
       if (value.find(name) || misspelt.contains(name)) continue;
       const SchemaNode* known = schema.property(name);
       const std::string what = known ? wanted(*known) : "";
-      add(into, at + '/' + escape_pointer(name),
-          what.empty() ? "is missing" : fmt::format("is missing; it is {}", what));
+      add(into, Place{&at, &name}, what.empty() ? "is missing" : fmt::format("is missing; it is {}", what));
     }
   }
 
-  void compositions(const SchemaNode& schema, const Value& value, const std::string& at, Findings& into) {
+  void compositions(const SchemaNode& schema, const Value& value, const Place& at, Findings& into) {
     for (const SchemaNode* part : schema.all_of) node(*part, value, at, into);
-    if (!schema.any_of.empty()) alternatives(schema.any_of, value, at, into);
+    const auto part_fits = [&](const SchemaNode* part) { return fits(*part, value); };
+    if (!schema.any_of.empty() && std::ranges::none_of(schema.any_of, part_fits)) {
+      no_alternative(schema.any_of, value, at, into);
+    }
     if (!schema.one_of.empty()) {
-      const auto fitting = std::ranges::count_if(schema.one_of, [&](const auto* part) { return fits(*part, value); });
-      if (fitting == 0) alternatives(schema.one_of, value, at, into);
+      const auto fitting = std::ranges::count_if(schema.one_of, part_fits);
+      if (fitting == 0) no_alternative(schema.one_of, value, at, into);
       if (fitting > 1) add(into, at, "fits more than one of the forms of which it must have exactly one");
     }
     if (schema.none_of && fits(*schema.none_of, value)) {
@@ -286,20 +344,23 @@ class SourceScan {
     }
   }
 
-  // Nothing when one of the parts fits; else the findings of the part that was most probably meant.
-  void alternatives(const std::vector<const SchemaNode*>& parts, const Value& value, const std::string& at,
-                    Findings& into) {
-    std::vector<Findings> all;
+  // None of the parts fits: the findings of the one that was most probably meant.
+  void no_alternative(const std::vector<const SchemaNode*>& parts, const Value& value, const Place& at,
+                      Findings& into) {
+    if (into.asks_only) return add(into, at, {});
+    std::vector<std::vector<Finding>> all;
     for (const SchemaNode* part : parts) {
-      node(*part, value, at, all.emplace_back());
-      if (all.back().empty()) return;
+      Findings of_part;
+      node(*part, value, at, of_part);
+      all.push_back(std::move(of_part.all));
     }
-    const auto is_of_kind = [&](const Findings& findings) {
-      return findings.front().expected.empty() || findings.front().violation.pointer != at;
+    const std::string pointer = at.pointer();
+    const auto is_of_kind = [&](const std::vector<Finding>& findings) {
+      return findings.front().expected.empty() || findings.front().violation.pointer != pointer;
     };
     if (std::ranges::none_of(all, is_of_kind)) {
       std::string expected;
-      for (const Findings& findings : all) {
+      for (const auto& findings : all) {
         const std::string& one = findings.front().expected;
         if (expected.find(one) == std::string::npos) expected += (expected.empty() ? "" : " or ") + one;
       }
@@ -312,59 +373,43 @@ class SourceScan {
     for (std::size_t i = 1; i < all.size(); ++i) {
       if (cost(i) < cost(best)) best = i;
     }
-    for (Finding& finding : all[best])
-      add(into, finding.violation.pointer, finding.violation.message, finding.expected);
+    for (Finding& finding : all[best]) {
+      if (into.are_enough()) return;
+      into.is_any = true;
+      into.all.push_back(std::move(finding));
+    }
   }
 
   // How many members say outright that the value means another form, as `kind: b` does against `kind: {const: a}`.
-  static int contradictions(const SchemaNode& part, const Value& value) {
+  int contradictions(const SchemaNode& part, const Value& value) {
+    spend(1 + part.properties.size() * value.size() / 64);
     int count = 0;
     for (const auto& [name, node] : part.properties) {
       const Value* member = value.find(name);
-      count += member && node->constant && !same(*member, *node->constant);
+      count += member && node->constant && !ValueComparison(*member).equals(*node->constant);
     }
     for (const SchemaNode* inner : part.all_of) count += contradictions(*inner, value);
     return count;
   }
 
-  int steps_left_ = 500'000;
+  std::size_t steps_left_ = kMostSteps;
   int depth_ = 0;
 };
 
 }  // namespace
 
-std::vector<SchemaViolation> explain(const SchemaNode& schema, const Value& value) {
+std::vector<SchemaViolation> mismatches(const SchemaNode& schema, const Value& value) {
   Findings findings;
-  SourceScan().node(schema, value, "", findings);
-  std::vector<SchemaViolation> violations;
-  for (Finding& finding : findings) violations.push_back(std::move(finding.violation));
-  return violations;
-}
-
-bool is_multiple(double number, double of) {
-  const double times = number / of;
-  // Not an exact comparison: 0.3 is a multiple of 0.1.
-  return std::isfinite(times) && std::abs(times - std::round(times)) <= 1e-9 * std::max(1.0, std::abs(times));
-}
-
-bool has_type(const Value& value, SchemaType type) {
-  switch (type) {
-    case SchemaType::kNull:
-      return value.is_null();
-    case SchemaType::kBoolean:
-      return value.is_bool();
-    case SchemaType::kInteger:
-      return value.is_integer() || (value.is_number() && std::abs(value.as_number()) <= 9007199254740992.0 &&
-                                    std::floor(value.as_number()) == value.as_number());
-    case SchemaType::kNumber:
-      return value.is_number();
-    case SchemaType::kString:
-      return value.is_string();
-    case SchemaType::kArray:
-      return value.is_array();
-    default:
-      return value.is_object();
+  std::string gave_up;
+  try {
+    SchemaWalk().node(schema, value, Place(), findings);
+  } catch (const GaveUp& reason) {
+    gave_up = reason.message;
   }
+  std::vector<SchemaViolation> violations;
+  for (Finding& finding : findings.all) violations.push_back(std::move(finding.violation));
+  if (!gave_up.empty()) violations.push_back({"", std::move(gave_up)});
+  return violations;
 }
 
 }  // namespace sb::workflow

@@ -1,7 +1,8 @@
-// Why a value does not fit a schema, in words for people and agents.
+// What in a value does not fit a schema, in words for people and agents.
 //
-// Only asked once valijson has refused the value (json_schema.cpp): this walk explains, it does not decide. It takes
-// the best of an anyOf or oneOf instead of telling all that went wrong in each. Pure.
+// The one walk that decides and explains: a value fits when nothing is found. Of an anyOf or oneOf it reports the form
+// that was most probably meant instead of everything that went wrong in each. Work and depth are bounded; a value that
+// cannot be checked within them does not fit. Pure.
 #pragma once
 
 #include <vector>
@@ -14,11 +15,7 @@ namespace sb::workflow {
 
 inline constexpr std::size_t kMaxSchemaViolations = 20;
 
-// In the order of the schema, at most kMaxSchemaViolations; empty when nothing was found.
-std::vector<SchemaViolation> explain(const SchemaNode& schema, const Value& value);
-
-// Shared with the deciding side, so that the two cannot differ.
-bool is_multiple(double number, double of);
-bool has_type(const Value& value, SchemaType type);
+// In the order of the schema, at most kMaxSchemaViolations; empty when the value fits.
+std::vector<SchemaViolation> mismatches(const SchemaNode& schema, const Value& value);
 
 }  // namespace sb::workflow

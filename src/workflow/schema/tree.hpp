@@ -1,8 +1,8 @@
 // A JSON Schema (draft-07) read into typed nodes, once, before anything is checked by it.
 //
-// StepReadContext refuses what could not be enforced: unknown and newer keywords, `$ref`s out of the schema, patterns
+// Reading refuses what could not be enforced: unknown and newer keywords, `$ref`s out of the schema, patterns
 // that do not compile, schemas that apply themselves to the same value without end. Immutable; may be shared between
-// threads. Only json_schema.cpp and mismatches.cpp look inside.
+// threads. Only the checking code in this folder looks inside.
 #pragma once
 
 #include <cstdint>

@@ -1,38 +1,42 @@
-// Lines typed by a person: numbers against a block, letters against a brief.
+// The brief: a person reads the whole explanation and answers by letter.
+#include "decision/brief.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 
 #include "base/text/unicode.hpp"
-#include "decision/brief.hpp"
-#include "decision/classify.hpp"
+#include "decision/render/brief_parts.hpp"
+#include "decision/render/drafts.hpp"
+#include "decision/render/hosts.hpp"
+#include "decision/render/hosts/typed_answer.hpp"
 #include "decision/render/readers.hpp"
 
-namespace sb::decision::readers {
+namespace sb::decision::hosts {
 namespace {
 
-// The entries behind these ordinals, in shown order; the ordinals are known to be in range and distinct.
-std::vector<const ShownOption*> entries_at(const ShownQuestion& question, const std::vector<std::size_t>& indexes) {
-  std::vector<bool> is_chosen(question.options.size(), false);
-  for (const std::size_t index : indexes) is_chosen[index] = true;
-  std::vector<const ShownOption*> entries;
-  for (std::size_t i = 0; i < question.options.size(); ++i) {
-    if (is_chosen[i]) entries.push_back(&question.options[i]);
-  }
-  return entries;
+using namespace readers;
+
+// What the profile demands of a brief is demanded where one is shown: other hosts show none of it.
+Status check_parts(const Prompt& prompt, const Profile& profile) {
+  const auto lacks = missing_brief_parts(prompt, profile);
+  if (lacks.empty()) return {};
+  return fail(ErrorCode::kInvalid,
+              fmt::format("{} is no whole {} brief: {}", drafts::name_of(prompt), profile.id, fmt::join(lacks, "; ")),
+              fmt::format("Add what is missing to the declaration, or use a host that does not show it, such as {}",
+                          kText.name));
 }
 
-std::vector<std::string> all_labels(const AnswerShape& shape) {
-  std::vector<std::string> labels = shape.elsewhere;
-  for (const ShownOption& option : shape.questions.front().options) labels.push_back(option.label);
-  return labels;
+void draft_brief(const Prompt& prompt, const Profile& profile, const RenderOptions&, Rendered& rendered,
+                 ShownFields& shown) {
+  rendered.text = drafts::brief_of(prompt, profile, shown);
+  rendered.shape.commands = profile.commands;
+  rendered.shape.questions.push_back(answered_by(OrdinalStyle::kLetterParen, prompt, rendered.text));
 }
 
-HostAnswer read_free_line(const std::string& line) {
-  if (!is_utf8(line)) return invalid("encoding");
-  if (is_blank(line)) return without_answer(HostAnswerKind::kEmpty);
-  HostAnswer answer = without_answer(HostAnswerKind::kFilled);
-  answer.text = line;
-  answer.fields = Value::object({{"text", line}});
-  return answer;
+void set_brief_question(Rendered& rendered, std::size_t index) {
+  rendered.text = rendered.shape.questions[index].text;
 }
 
 struct Letters {
@@ -92,42 +96,7 @@ bool is_label(const AnswerShape& shape, std::string_view line) {
   return std::ranges::any_of(all_labels(shape), [&](const std::string& label) { return case_fold(label) == folded; });
 }
 
-HostAnswer read_ordinals(const AnswerShape& shape, const Selection& selection) {
-  std::vector<std::size_t> indexes;
-  for (const int ordinal : selection.ordinals) indexes.push_back(static_cast<std::size_t>(ordinal) - 1);
-  return chosen(shape, entries_at(shape.questions.front(), indexes));
-}
-
-HostAnswer invalid_line(InvalidReason reason) {
-  if (reason == InvalidReason::kEmpty) return without_answer(HostAnswerKind::kEmpty);
-  return invalid(std::string(to_string(reason)));
-}
-
-}  // namespace
-
-HostAnswer text(const AnswerShape& shape, const Value& given) {
-  if (given.is_null()) return without_answer(HostAnswerKind::kEmpty);
-  if (!given.is_string() || shape.questions.empty()) return invalid("shape");
-  const std::string& line = given.as_string();
-  const bool is_command = std::ranges::find(shape.commands, line) != shape.commands.end();
-  if (shape.select.mode != SelectMode::kOne && shape.select.mode != SelectMode::kMany) {
-    return is_command ? without_answer(HostAnswerKind::kCancelled) : read_free_line(line);
-  }
-  const std::vector<std::string> labels = all_labels(shape);
-  const Input input = classify(line, {.option_count = static_cast<int>(shape.questions.front().options.size()),
-                                      .select = shape.select,
-                                      .labels = labels,
-                                      .pending_keys = {},
-                                      .other_keys = {},
-                                      .commands = shape.commands,
-                                      .command_case_fold = false});
-  if (const auto* selection = std::get_if<Selection>(&input)) return read_ordinals(shape, *selection);
-  if (std::holds_alternative<CancelCommand>(input)) return without_answer(HostAnswerKind::kCancelled);
-  if (const auto* wrong = std::get_if<Invalid>(&input)) return invalid_line(wrong->reason);
-  return free_text(line);
-}
-
-HostAnswer brief(const AnswerShape& shape, const Value& given) {
+HostAnswer read_brief_answer(const AnswerShape& shape, const Value& given) {
   if (given.is_null()) return without_answer(HostAnswerKind::kEmpty);
   if (!given.is_string() || shape.questions.empty()) return invalid("shape");
   const std::string& line = given.as_string();
@@ -145,4 +114,15 @@ HostAnswer brief(const AnswerShape& shape, const Value& given) {
   return is_near ? invalid("shape") : free_text(line);
 }
 
-}  // namespace sb::decision::readers
+}  // namespace
+
+constinit const Host kBrief = {
+    .name = "brief",
+    .shows_irreversible_note = true,
+    .check = check_parts,
+    .draft = draft_brief,
+    .set_question = set_brief_question,
+    .read = read_brief_answer,
+};
+
+}  // namespace sb::decision::hosts

@@ -1,4 +1,4 @@
-#include "store/verify.hpp"
+#include "store/testing/verify.hpp"
 
 #include <fmt/format.h>
 

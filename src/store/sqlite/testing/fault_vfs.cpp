@@ -1,4 +1,4 @@
-#include "store/sqlite/fault_vfs.hpp"
+#include "store/sqlite/testing/fault_vfs.hpp"
 
 #include <fmt/format.h>
 

@@ -1,10 +1,12 @@
-#include "engine/state/stored_object.hpp"
+#include "base/document/stored_reader.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
-namespace sb::engine {
+#include "base/crypto.hpp"
+
+namespace sb {
 namespace {
 
 const Value& empty_of(Value::Kind kind) {
@@ -15,8 +17,23 @@ const Value& empty_of(Value::Kind kind) {
 
 }  // namespace
 
-Result<Value> parse_stored(std::string_view text) {
-  return parse_json(text, kStoredBounds);
+Result<Value> parse_stored(std::string_view text, const JsonBounds& bounds) {
+  auto value = parse_json(text, bounds);
+  if (!value) return fail(ErrorCode::kCorrupt, value.error().message);
+  return value;
+}
+
+std::unexpected<Error> unknown_event(std::string_view stream, std::int64_t seq, std::string_view type) {
+  return newer_version(fmt::format("event {} of {} has the unknown type {} and", seq, stream, quote_json(type)));
+}
+
+std::unexpected<Error> newer_version(std::string_view what) {
+  return fail(ErrorCode::kUnsupported, fmt::format("{} was written by a newer version of Signalbox", what),
+              "Use that version");
+}
+
+std::string event_name(std::string_view stream, std::int64_t seq, std::string_view type) {
+  return fmt::format("event {} ({}) of {}", seq, type, stream);
 }
 
 StoredReader::StoredReader(const Value& value, std::string_view what) : value_(value), what_(what) {
@@ -35,12 +52,8 @@ bool StoredReader::has(std::string_view name) {
 std::string StoredReader::string(std::string_view name) {
   const Value* value = find(name);
   if (value && value->is_string()) return value->as_string();
-  refuse(name, "is not a text");
+  refuse(name, "is not a string");
   return {};
-}
-
-std::string StoredReader::optional_string(std::string_view name) {
-  return has(name) ? string(name) : std::string();
 }
 
 std::string StoredReader::hash(std::string_view name) {
@@ -50,10 +63,17 @@ std::string StoredReader::hash(std::string_view name) {
   return text;
 }
 
+std::string StoredReader::bytes(std::string_view name) {
+  auto decoded = from_base64url(string(name));
+  if (decoded) return std::move(*decoded);
+  refuse(name, "is not base64url");
+  return {};
+}
+
 bool StoredReader::boolean(std::string_view name) {
   const Value* value = find(name);
   if (value && value->is_bool()) return value->as_bool();
-  refuse(name, "is neither true nor false");
+  refuse(name, "is not a boolean");
   return false;
 }
 
@@ -88,6 +108,41 @@ const Value& StoredReader::any(std::string_view name) {
   return value ? *value : empty_of(Value::Kind::kNull);
 }
 
+std::string StoredReader::optional_string(std::string_view name) {
+  return has(name) ? string(name) : std::string();
+}
+
+std::int64_t StoredReader::optional_integer(std::string_view name) {
+  return has(name) ? integer(name) : 0;
+}
+
+int StoredReader::optional_small(std::string_view name) {
+  return has(name) ? small(name) : 0;
+}
+
+bool StoredReader::optional_boolean(std::string_view name) {
+  return has(name) && boolean(name);
+}
+
+std::vector<std::string> StoredReader::strings(std::string_view name) {
+  std::vector<std::string> all;
+  for (const Value& item : optional_array(name).items()) {
+    if (!item.is_string())
+      refuse(name, "holds something other than text");
+    else
+      all.push_back(item.as_string());
+  }
+  return all;
+}
+
+const Value& StoredReader::optional_object(std::string_view name) {
+  return has(name) ? object(name) : empty_of(Value::Kind::kObject);
+}
+
+const Value& StoredReader::optional_array(std::string_view name) {
+  return has(name) ? array(name) : empty_of(Value::Kind::kArray);
+}
+
 void StoredReader::refuse(std::string_view name, std::string_view why) {
   if (fault_.empty()) fault_ = fmt::format("is damaged: {} {}", quote_json(name), why);
 }
@@ -95,11 +150,11 @@ void StoredReader::refuse(std::string_view name, std::string_view why) {
 Status StoredReader::done(bool nothing_else) {
   if (fault_.empty() && nothing_else) {
     for (const auto& member : value_.members()) {
-      if (std::ranges::find(known_, member.name) == known_.end()) refuse(member.name, "does not belong there");
+      if (std::ranges::find(known_, member.name) == known_.end()) refuse(member.name, "is not expected");
     }
   }
   if (!fault_.empty()) return fail(ErrorCode::kCorrupt, fmt::format("{} {}", what_, fault_));
   return {};
 }
 
-}  // namespace sb::engine
+}  // namespace sb

@@ -1,4 +1,4 @@
-#include "base/fakes.hpp"
+#include "base/testing/fakes.hpp"
 
 #include <algorithm>
 

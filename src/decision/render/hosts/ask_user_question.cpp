@@ -1,13 +1,39 @@
-// What the question tools give back: labels, free text, or one of several kinds of nothing.
-#include <algorithm>
-
+// Claude Code's AskUserQuestion: labels, free text, or one of several kinds of no answer come back.
 #include "base/text/unicode.hpp"
+#include "decision/render/drafts.hpp"
+#include "decision/render/hosts.hpp"
+#include "decision/render/hosts/question_tool.hpp"
 #include "decision/render/readers.hpp"
-#include "decision/render/render.hpp"
-#include "decision/render/shown_labels.hpp"
 
-namespace sb::decision::readers {
+namespace sb::decision::hosts {
 namespace {
+
+using namespace readers;
+
+void draft_ask_user_question(const Prompt& prompt, const Profile& profile, const RenderOptions&, Rendered& rendered,
+                             ShownFields& shown) {
+  const std::string header = drafts::header_of(prompt, kAskUserQuestion.limits.header, shown);
+  const std::string question = drafts::question_of(prompt, profile, header, shown);
+  const bool is_many = prompt.select.mode == SelectMode::kMany;
+  ShownLabels labels = shown_labels(prompt, profile);
+  note_labels(labels, profile, rendered, shown);
+  Value options = Value::array();
+  for (std::size_t i = 0; i < prompt.options.size(); ++i) {
+    Value option = tool_option(labels.options[i].shown, description_of(prompt.options[i], profile, shown));
+    const bool has_preview = !is_many && drafts::explains(profile) && !prompt.options[i].preview.empty();
+    if (has_preview) {
+      option.set("preview", prompt.options[i].preview);
+      shown.add("preview");
+    }
+    options.push_back(std::move(option));
+  }
+  Value call = Value::object(
+      {{"question", question}, {"header", header}, {"options", std::move(options)}, {"multiSelect", is_many}});
+  rendered.payload = Value::object({{"questions", Value(Value::Array{std::move(call)})},
+                                    {"metadata", Value::object({{"source", prompt.decision_id}})}});
+  rendered.header = header;
+  rendered.shape.questions.push_back({"", question, is_many, std::move(labels.options)});
+}
 
 std::string folded(std::string_view text) {
   if (!is_utf8(text)) return {};
@@ -60,45 +86,13 @@ const Value* first_of(const Value& item, std::initializer_list<std::string_view>
   return nullptr;
 }
 
-HostAnswer read_labels(const AnswerShape& shape, std::string_view text) {
-  if (!is_utf8(text)) return invalid("encoding");
-  if (is_blank(text)) return without_answer(HostAnswerKind::kEmpty);
-  const ShownQuestion& question = shape.questions.front();
-  if (const ShownOption* entry = find_shown(question.options, text)) return chosen(shape, {entry});
-  if (!question.is_many) return free_text(std::string(text));
-  const auto entries = split_joined(question.options, text);
-  return entries ? chosen(shape, *entries) : free_text(std::string(text));
-}
-
-// A list of labels, each whole.
-HostAnswer read_list(const AnswerShape& shape, const Value& list) {
-  const ShownQuestion& question = shape.questions.front();
-  std::vector<const ShownOption*> entries;
-  for (const Value& item : list.items()) {
-    if (!item.is_string() || !is_utf8(item.as_string())) return invalid("shape");
-    const ShownOption* entry = find_shown(question.options, item.as_string());
-    if (!entry) return list.size() == 1 ? free_text(item.as_string()) : invalid("unknown_label");
-    if (std::ranges::find(entries, entry) != entries.end()) return invalid("duplicate");
-    entries.push_back(entry);
-  }
-  std::ranges::sort(entries);  // they stand in one array: by address is in shown order
-  return chosen(shape, entries);
-}
-
-HostAnswer read_value(const AnswerShape& shape, const Value& value) {
-  if (value.is_null()) return without_answer(HostAnswerKind::kEmpty);
-  if (value.is_string()) return read_labels(shape, value.as_string());
-  if (value.is_array()) return read_list(shape, value);
-  return invalid("shape");
-}
-
 // One record of an array of answers, as some versions of the tool give them.
 HostAnswer read_record(const AnswerShape& shape, const Value& record) {
   if (record.is_string()) return read_labels(shape, record.as_string());
   const Value* typed = first_of(record, {"free_text", "other_text"});
   if (typed && typed->is_string() && !typed->as_string().empty()) return free_text(typed->as_string());
   const Value* value = first_of(record, {"option_label", "label", "user_answer", "choice", "answer"});
-  return value ? read_value(shape, *value) : without_answer(HostAnswerKind::kEmpty);
+  return value ? read_label_value(shape, *value) : without_answer(HostAnswerKind::kEmpty);
 }
 
 const Value* record_for(const Value& list, const AnswerShape& shape) {
@@ -112,9 +106,10 @@ const Value* record_for(const Value& list, const AnswerShape& shape) {
 HostAnswer read_answers(const AnswerShape& shape, const Value& given) {
   const Value& answers = given["answers"];
   if (answers.is_object()) {
-    if (const Value* value = by_question(answers, shape)) return read_value(shape, *value);
+    if (const Value* value = by_question(answers, shape)) return read_label_value(shape, *value);
     const bool is_only_one = answers.size() == 1 && given["questions"].is_array() && given["questions"].size() == 1;
-    return is_only_one ? read_value(shape, answers.members().front().value) : without_answer(HostAnswerKind::kEmpty);
+    return is_only_one ? read_label_value(shape, answers.members().front().value)
+                       : without_answer(HostAnswerKind::kEmpty);
   }
   if (answers.is_array()) {
     const Value* record = record_for(answers, shape);
@@ -137,9 +132,7 @@ std::optional<HostAnswerKind> unanswered(const Value& annotation) {
   return std::nullopt;
 }
 
-}  // namespace
-
-HostAnswer ask_user_question(const AnswerShape& shape, const Value& given) {
+HostAnswer read_ask_user_question(const AnswerShape& shape, const Value& given) {
   if (shape.questions.empty()) return invalid("shape");
   if (given.is_null()) return without_answer(HostAnswerKind::kEmpty);
   if (!given.is_object()) return invalid("shape");
@@ -156,52 +149,18 @@ HostAnswer ask_user_question(const AnswerShape& shape, const Value& given) {
   return answer;
 }
 
-namespace {
-
-// What one question of Codex was answered with; nothing when it was not.
-const Value* codex_answer(const Value& map, const std::string& key) {
-  const Value* answer = map.find(key);
-  const Value* list = answer && answer->is_object() ? answer->find("answers") : answer;
-  const bool is_there = list && !list->is_null() && !(list->is_array() && list->size() == 0);
-  return is_there ? list : nullptr;
-}
-
-// The yes/no rows as one choice. Every row must be answered: a row left out is neither yes nor no.
-HostAnswer read_rows(const AnswerShape& shape, const Value& map) {
-  std::vector<const ShownOption*> entries;
-  std::size_t answered = 0;
-  for (const ShownQuestion& row : shape.questions) {
-    const Value* list = codex_answer(map, row.key);
-    if (!list) continue;
-    const Value& item = list->is_array() ? list->items().front() : *list;
-    if (!item.is_string() || (list->is_array() && list->size() != 1)) return invalid("shape");
-    const ShownOption* entry = find_shown(row.options, item.as_string());
-    if (!entry) return is_utf8(item.as_string()) ? free_text(item.as_string()) : invalid("encoding");
-    ++answered;
-    if (entry->entry == EntryKind::kOption) entries.push_back(entry);
-  }
-  if (answered == 0) return without_answer(HostAnswerKind::kEmpty);
-  if (answered < shape.questions.size()) return invalid("arity");
-  if (entries.empty()) {
-    const bool may_be_none = shape.has_none || shape.select.min == 0;
-    return may_be_none ? without_answer(HostAnswerKind::kNone) : invalid("arity");
-  }
-  return chosen(shape, entries);
-}
-
 }  // namespace
 
-HostAnswer request_user_input(const AnswerShape& shape, const Value& given) {
-  if (shape.questions.empty()) return invalid("shape");
-  if (given.is_null()) return without_answer(HostAnswerKind::kEmpty);
-  if (!given.is_object()) return invalid("shape");
-  const Value* inner = given.find("answers");
-  const Value& map = inner && inner->is_object() ? *inner : given;
-  if (shape.select.mode == SelectMode::kMany) return read_rows(shape, map);
-  const Value* list = codex_answer(map, shape.questions.front().key);
-  if (!list) return without_answer(HostAnswerKind::kEmpty);
-  if (list->is_array() && list->size() == 1) return read_value(shape, list->items().front());
-  return read_value(shape, *list);
-}
+constinit const Host kAskUserQuestion = {
+    .name = "ask_user_question",
+    .limits = {.questions = 4, .options = 4, .header = 12},
+    .shows_irreversible_note = true,
+    // Claude Code sends an empty answer when nothing is chosen, and an empty answer is not an answer.
+    .accepts_none = false,
+    .answers_with_label = true,
+    .draft = draft_ask_user_question,
+    .set_question = set_tool_question,
+    .read = read_ask_user_question,
+};
 
-}  // namespace sb::decision::readers
+}  // namespace sb::decision::hosts

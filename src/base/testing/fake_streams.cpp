@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "base/fakes.hpp"
+#include "base/testing/fakes.hpp"
 
 namespace sb {
 

@@ -1,0 +1,136 @@
+// Codex's request_user_input: one choice by label; it has no multi-select, so many are asked yes or no, one by one.
+#include <fmt/format.h>
+
+#include "base/text/unicode.hpp"
+#include "decision/render/drafts.hpp"
+#include "decision/render/hosts.hpp"
+#include "decision/render/hosts/question_tool.hpp"
+#include "decision/render/readers.hpp"
+#include "decision/texts.hpp"
+
+namespace sb::decision::hosts {
+namespace {
+
+using namespace readers;
+
+// Codex wants snake_case; a decision's id is lower case with hyphens. The dot between flow and step becomes two lines,
+// so that `a-b.c` and `a.b-c` stay apart.
+std::string snake_case(std::string_view id) {
+  std::string name;
+  for (const char c : id) {
+    if (c == '.') name += '_';
+    name += (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') ? c : '_';
+  }
+  return name.empty() ? "decision" : name;
+}
+
+// A host without multi-select is asked yes or no about each option; "none of these" is then no to all of them.
+void yes_or_no_each(const Prompt& prompt, const Profile& profile, std::string_view header, Rendered& rendered,
+                    ShownFields& shown) {
+  const std::string sentence = drafts::sentence_of(prompt, header, shown);
+  const std::string yes(decision::text(prompt.locale, "yes"));
+  const std::string no(decision::text(prompt.locale, "no"));
+  Value questions = Value::array();
+  for (std::size_t i = 0; i < prompt.options.size(); ++i) {
+    if (entry_of(prompt, i) == EntryKind::kNone) {
+      rendered.shape.has_none = true;
+      continue;
+    }
+    const Option& option = prompt.options[i];
+    const std::string key = fmt::format("{}_{}", snake_case(prompt.decision_id), i + 1);
+    const bool is_marked = option.recommended && profile.recommended == RecommendedMark::kSuffix;
+    if (is_marked) shown.add("recommended");
+    const std::string question =
+        fmt::format("{} — {}{}", sentence, option.label, is_marked ? kRecommendedSuffix : std::string_view());
+    questions.push_back(Value::object(
+        {{"id", key},
+         {"header", header},
+         {"question", question},
+         {"options",
+          Value(Value::Array{tool_option(yes, description_of(option, profile, shown)), tool_option(no, "")})}}));
+    rendered.shape.questions.push_back(
+        {key, question, false, {{option.id, option.label, yes, EntryKind::kOption}, {"", "", no, EntryKind::kNo}}});
+  }
+  rendered.payload = Value::object({{"questions", std::move(questions)}});
+  rendered.omitted_fields.emplace_back("select.many");
+}
+
+void draft_request_user_input(const Prompt& prompt, const Profile& profile, const RenderOptions&, Rendered& rendered,
+                              ShownFields& shown) {
+  const std::string header = drafts::header_of(prompt, kRequestUserInput.limits.header, shown);
+  rendered.header = header;
+  if (prompt.select.mode == SelectMode::kMany) return yes_or_no_each(prompt, profile, header, rendered, shown);
+  std::string question = drafts::sentence_of(prompt, header, shown);
+  if (const std::string list = drafts::agreement_text(prompt); !list.empty()) {
+    question = fmt::format("{} {}", list, question);
+    shown.add("sections.eli10");
+  }
+  const std::string key = snake_case(prompt.decision_id);
+  ShownLabels labels = shown_labels(prompt, profile);
+  note_labels(labels, profile, rendered, shown);
+  Value options = Value::array();
+  for (std::size_t i = 0; i < prompt.options.size(); ++i) {
+    options.push_back(tool_option(labels.options[i].shown, description_of(prompt.options[i], profile, shown)));
+  }
+  Value call =
+      Value::object({{"id", key}, {"header", header}, {"question", question}, {"options", std::move(options)}});
+  rendered.payload = Value::object({{"questions", Value(Value::Array{std::move(call)})}});
+  rendered.shape.questions.push_back({key, question, false, std::move(labels.options)});
+}
+
+// What one question of Codex was answered with; nothing when it was not.
+const Value* codex_answer(const Value& map, const std::string& key) {
+  const Value* answer = map.find(key);
+  const Value* list = answer && answer->is_object() ? answer->find("answers") : answer;
+  const bool is_there = list && !list->is_null() && !(list->is_array() && list->size() == 0);
+  return is_there ? list : nullptr;
+}
+
+// The yes/no rows as one choice. Every row must be answered: a row left out is neither yes nor no.
+HostAnswer read_rows(const AnswerShape& shape, const Value& map) {
+  std::vector<const ShownOption*> entries;
+  std::size_t answered = 0;
+  for (const ShownQuestion& row : shape.questions) {
+    const Value* list = codex_answer(map, row.key);
+    if (!list) continue;
+    const Value& item = list->is_array() ? list->items().front() : *list;
+    if (!item.is_string() || (list->is_array() && list->size() != 1)) return invalid("shape");
+    const ShownOption* entry = find_shown(row.options, item.as_string());
+    if (!entry) return is_utf8(item.as_string()) ? free_text(item.as_string()) : invalid("encoding");
+    ++answered;
+    if (entry->entry == EntryKind::kOption) entries.push_back(entry);
+  }
+  if (answered == 0) return without_answer(HostAnswerKind::kEmpty);
+  if (answered < shape.questions.size()) return invalid("arity");
+  if (entries.empty()) {
+    const bool may_be_none = shape.has_none || shape.select.min == 0;
+    return may_be_none ? without_answer(HostAnswerKind::kNone) : invalid("arity");
+  }
+  return chosen(shape, entries);
+}
+
+HostAnswer read_request_user_input(const AnswerShape& shape, const Value& given) {
+  if (shape.questions.empty()) return invalid("shape");
+  if (given.is_null()) return without_answer(HostAnswerKind::kEmpty);
+  if (!given.is_object()) return invalid("shape");
+  const Value* inner = given.find("answers");
+  const Value& map = inner && inner->is_object() ? *inner : given;
+  if (shape.select.mode == SelectMode::kMany) return read_rows(shape, map);
+  const Value* list = codex_answer(map, shape.questions.front().key);
+  if (!list) return without_answer(HostAnswerKind::kEmpty);
+  if (list->is_array() && list->size() == 1) return read_label_value(shape, list->items().front());
+  return read_label_value(shape, *list);
+}
+
+}  // namespace
+
+constinit const Host kRequestUserInput = {
+    .name = "request_user_input",
+    .limits = {.questions = 3, .options = 3, .header = 12},
+    .answers_with_label = true,
+    .draft = draft_request_user_input,
+    .set_question = set_tool_question,
+    .read = read_request_user_input,
+};
+
+}  // namespace sb::decision::hosts

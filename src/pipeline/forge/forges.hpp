@@ -1,0 +1,58 @@
+// The forges, one row each. To add one, write its class in a file beside github_forge.cpp and add a row to forges.cpp.
+//
+// Everything that depends on the forge, and is needed where none is open, comes from its row: what the settings take,
+// whether merging is asked for, how tickets are named.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "base/result.hpp"
+
+namespace sb {
+struct Seams;
+namespace net {
+class HttpClient;
+}
+}  // namespace sb
+
+namespace sb::pipeline {
+
+class Forge;
+struct ForgeSettings;
+
+struct ForgeParts {
+  const Seams& seams;
+  net::HttpClient& http;
+  const ForgeSettings& settings;
+  std::string repository;  // the work copy
+};
+
+struct ForgeKind {
+  std::string_view name;   // `forge: {kind: NAME}`; the ids of its tickets begin with NAME:
+  bool is_hosted = false;  // needs a repository and a token; merging is asked for by default
+
+  // Of hosted ones.
+  std::string_view repository_form = {};  // how `repository` is written, for people
+  bool (*is_repository)(std::string_view name) = nullptr;
+  // Whether this names a ticket without being an address: `#12`. A file of that name comes first.
+  bool (*is_ticket_name)(std::string_view name) = nullptr;
+  // In a work tree: where the checks are that the forge runs by itself. They may start some time after a push.
+  std::string_view checks_folder = {};
+
+  Result<std::unique_ptr<Forge>> (*make)(const ForgeParts& parts) = nullptr;
+};
+
+std::span<const ForgeKind> forge_kinds();  // the first is the default
+// Null: there is none of that name.
+const ForgeKind* forge_kind_named(std::string_view name, std::span<const ForgeKind> kinds = forge_kinds());
+
+// `owner/name#12` of the ticket id `github:owner/name#12`; empty for an id that is not of `own` or of a hosted forge.
+std::string_view ticket_reference(std::string_view id, const ForgeKind& own);
+
+// kInvalid when the settings do not say enough for it.
+Result<std::unique_ptr<Forge>> make_forge(const ForgeParts& parts);
+
+}  // namespace sb::pipeline
