@@ -11,7 +11,7 @@
 namespace sb::agent {
 namespace {
 
-using Kind = ModelProvider::Kind;
+using ProviderKind = ModelProvider::Kind;
 
 constexpr std::array<std::string_view, 2> kAnthropicHeaders = {"anthropic-version", "anthropic-beta"};
 constexpr std::array<std::string_view, 1> kOpenaiHeaders = {"openai-beta"};
@@ -19,14 +19,14 @@ constexpr std::array<std::string_view, 2> kOpenaiVariants = {"responses", "chat"
 
 constexpr std::array kProviders = {
     ModelProvider{.name = "anthropic",
-                  .kind = Kind::kHttp,
+                  .kind = ProviderKind::kHttp,
                   .url = "https://api.anthropic.com",
                   .key_header = "x-api-key",
                   .api = "anthropic",
                   .program_headers = kAnthropicHeaders,
                   .make = make_anthropic},
     ModelProvider{.name = "openai",
-                  .kind = Kind::kHttp,
+                  .kind = ProviderKind::kHttp,
                   .url = "https://api.openai.com/v1",
                   .key_header = "Authorization",
                   .key_prefix = "Bearer ",
@@ -34,8 +34,8 @@ constexpr std::array kProviders = {
                   .variants = kOpenaiVariants,
                   .program_headers = kOpenaiHeaders,
                   .make = make_openai},
-    ModelProvider{.name = "command", .kind = Kind::kProgram},
-    ModelProvider{.name = "scripted", .kind = Kind::kScript},
+    ModelProvider{.name = "command", .kind = ProviderKind::kProgram},
+    ModelProvider{.name = "scripted", .kind = ProviderKind::kScript},
 };
 
 }  // namespace

@@ -25,14 +25,14 @@
 namespace sb::agent {
 
 struct ModelSettings {
-  const ModelProvider* provider = nullptr;  // a row of AgentSettings::providers; set by every reader
-  std::string name;                         // in the settings
-  std::string model, key, url;              // key: `$NAME`, `file:PATH` or empty
-  std::string api;                          // one of the provider's variants; of openai: responses, chat
-  std::string script;                       // of scripted: absolute
-  std::string recipe;                       // of command: claude-code, codex, or empty
-  std::vector<std::string> command;         // of command: words, with {prompt}, {mcp_url}, {hook_url}, …
-  std::string upstream;                     // of command: the model its proxy talks to; empty: its own login
+  const ModelProvider* provider = nullptr;     // a row of AgentSettings::providers; set by every reader
+  std::string name = {};                       // in the settings
+  std::string model = {}, key = {}, url = {};  // key: `$NAME`, `file:PATH` or empty
+  std::string api = {};                        // one of the provider's variants; of openai: responses, chat
+  std::string script = {};                     // of scripted: absolute
+  std::string recipe = {};                     // of command: claude-code, codex, or empty
+  std::vector<std::string> command = {};       // of command: words, with {prompt}, {mcp_url}, {hook_url}, …
+  std::string upstream = {};                   // of command: the model its proxy talks to; empty: its own login
   int max_tokens = 8'192;
   int context_tokens = 200'000;  // what a conversation may grow to
   bool has_prices = false;       // given in the file
