@@ -34,8 +34,8 @@ Drive::~Drive() {
   fs::remove_all(root_, ignored);
 }
 
-started::ProgramResult Drive::call(std::vector<std::string> arguments) const {
-  return started::start_program(program_, environment_, {.arguments = std::move(arguments), .directory = root_});
+test_program::ProgramResult Drive::call(std::vector<std::string> arguments) const {
+  return test_program::start_program(program_, environment_, {.arguments = std::move(arguments), .directory = root_});
 }
 
 Driven Drive::run(const std::string& workflow, std::map<std::string, std::vector<Delivery>> deliveries) {
@@ -48,7 +48,7 @@ Driven Drive::run(const std::string& workflow, std::map<std::string, std::vector
 
 Value Drive::answered(std::vector<std::string> arguments, Driven& driven) const {
   arguments.push_back("--json");
-  const started::ProgramResult ended = call(arguments);
+  const test_program::ProgramResult ended = call(arguments);
   Value answer = ended.last();
   if (!answer.is_object() || text_at(answer, "kind") == "error") {
     driven.stuck = fmt::format("{}: {}{}", fmt::join(arguments, " "), ended.output, ended.errors);
@@ -110,7 +110,7 @@ Value Drive::settle(const Value& answer, Driven& driven) {
   ++driven.gates;
   const Value& decision = answer["decision"];
   const Value& first = decision["options"].items().front();
-  const started::ProgramResult given = call({"inbox", "answer", text_at(decision, "id"), text_at(first, "id")});
+  const test_program::ProgramResult given = call({"inbox", "answer", text_at(decision, "id"), text_at(first, "id")});
   if (given.code != 0) driven.stuck = text_at(answer["pending"], "stepId") + ": " + given.errors;
   return answered({"session", "continue", text_at(answer, "continueToken")}, driven);
 }

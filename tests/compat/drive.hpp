@@ -35,7 +35,7 @@ class Drive {
 
   // `deliveries`: for a step the first time, the second time, …; the last one is sent from then on.
   Driven run(const std::string& workflow, std::map<std::string, std::vector<Delivery>> deliveries);
-  started::ProgramResult call(std::vector<std::string> arguments) const;
+  test_program::ProgramResult call(std::vector<std::string> arguments) const;
 
  private:
   Value follow(Value answer, Driven& driven);

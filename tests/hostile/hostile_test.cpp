@@ -52,7 +52,7 @@ Value content(const std::string& file) {
 class Hostile : public ::testing::Test {
  protected:
   void SetUp() override {
-    if (const std::string& why = started::why_no_sandbox(); !why.empty()) GTEST_SKIP() << why;
+    if (const std::string& why = test_program::why_no_sandbox(); !why.empty()) GTEST_SKIP() << why;
     place.write("question.yaml", kQuestion);
     place.write("user/.ssh/id_ed25519", kNotes);
     place.write("user/notes.txt", "public");

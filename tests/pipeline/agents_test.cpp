@@ -171,7 +171,7 @@ TEST(Agent, D21_ACallWithinItsTimeLimitIsNotAStall) {
 
 // The files that the settings name are in a place where commands can read everything else.
 TEST(Agent, CannotReadSecretFilesOfTheSettings) {
-  if (const std::string& why = started::why_no_sandbox(); !why.empty()) GTEST_SKIP() << why;
+  if (const std::string& why = test_program::why_no_sandbox(); !why.empty()) GTEST_SKIP() << why;
   std::string folder = "/var/tmp/sb-secret-XXXXXX";
   ASSERT_NE(::mkdtemp(folder.data()), nullptr);
   for (const char* name : {"/key", "/open"}) {

@@ -52,7 +52,7 @@ void list_requirements(const std::vector<Named>& all) {
 std::size_t skip(std::vector<Named>& all) {
   const auto cannot_run = [](const Named& named) { return named.scenario.needs_sandbox; };
   if (std::ranges::none_of(all, cannot_run)) return 0;
-  const std::string why = sb::started::why_no_sandbox();
+  const std::string why = sb::test_program::why_no_sandbox();
   if (why.empty()) return 0;
   for (const Named& named : all) {
     if (cannot_run(named)) fmt::print("SKIPPED {}: {}\n  {}\n", named.file, named.scenario.name, why);

@@ -1,7 +1,7 @@
 // Whether this machine can hold commands in a sandbox. Bubblewrap may be installed and still not be allowed to make
 // namespaces, as in most containers.
 //
-//   if (const std::string why = started::why_no_sandbox(); !why.empty()) GTEST_SKIP() << why;
+//   if (const std::string why = test_program::why_no_sandbox(); !why.empty()) GTEST_SKIP() << why;
 #pragma once
 
 #include <string>

@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include "net/http_client.hpp"
 #include "pipeline/delivery/outgoing_text.hpp"
 #include "pipeline/delivery/testing.hpp"
 #include "pipeline/forge/cassette_forge.hpp"
