@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "base/fakes.hpp"
+#include "base/testing/fakes.hpp"
 
 namespace sb::runs {
 namespace {

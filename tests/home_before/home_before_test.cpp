@@ -14,7 +14,7 @@
 #include "started/program.hpp"
 #include "started/sandbox.hpp"
 
-namespace sb::started {
+namespace sb::test_program {
 namespace {
 
 namespace fs = std::filesystem;
@@ -309,4 +309,4 @@ TEST_F(HomeInPlace, RunsTheCommandThatWasTrusted) {
 }
 
 }  // namespace
-}  // namespace sb::started
+}  // namespace sb::test_program
