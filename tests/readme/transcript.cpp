@@ -83,6 +83,7 @@ std::vector<Example> read_examples(const Lines& file) {
 Lines answers_in(const Lines& output) {
   Lines answers;
   for (const std::string& line : output) {
+    if (line == ">") answers.emplace_back();
     if (line.starts_with(kPrompt)) answers.push_back(line.substr(kPrompt.size()));
   }
   return answers;

@@ -24,6 +24,7 @@ TEST(Transcript, IsReadFromConsoleBlocksOnly) {
   EXPECT_EQ(examples[0].first, 6u);
   EXPECT_THAT(examples[0].output, ElementsAre("out", "> 1"));
   EXPECT_THAT(answers_in(examples[0].output), ElementsAre("1"));
+  EXPECT_THAT(answers_in({"> 1", ">", "->", "> a b"}), ElementsAre("1", "", "a b"));
   EXPECT_EQ(examples[1].command, "three");
   EXPECT_THAT(examples[1].output, IsEmpty());
 }
