@@ -14,7 +14,7 @@ constexpr std::string_view kPrompt = "> ";
 
 Pattern pattern_of(std::string_view expression) {
   auto pattern = Pattern::compile(expression);
-  if (!pattern) std::abort();  // the expressions are those of this file
+  if (!pattern) std::abort();  // all expressions are literals in this file
   return std::move(*pattern);
 }
 
@@ -132,7 +132,7 @@ std::string normalised(std::string_view line) {
       {pattern_of(R"(\b\d+(\.\d+)? ?(ms|s|min|h)\b)"), "DURATION"},
       {pattern_of(R"(\b\d+(\.\d+)? ?([kKMGT]i?)?B\b)"), "SIZE"},
       {pattern_of(R"(\b\d+ (?=events\b|of the run\b|of its agents\b))"), "N "},
-      {pattern_of(R"(^[-\\|/] (?=\w))"), "- "},  // what turns while a run is shown
+      {pattern_of(R"(^[-\\|/] (?=\w))"), "- "},  // the spinner of a run
   };
   std::string result(trimmed_end(line));
   for (const Varying& varying : kVarying) result = replaced(result, varying.pattern, varying.placeholder);
@@ -141,7 +141,7 @@ std::string normalised(std::string_view line) {
 
 namespace {
 
-// Edit distance of lines, in which `…` takes any number of printed lines for nothing.
+// Edit distance of lines, in which `…` matches any number of printed lines at no cost.
 class Alignment {
  public:
   Alignment(const Lines& expected, const Lines& printed)
@@ -216,7 +216,7 @@ std::optional<std::string> with_ids_of_run(std::string_view command, const Ids& 
   std::size_t at = 0;
   for (const Match& match : all_matches(id_pattern(), command)) {
     const std::string id(*match.groups[0]);
-    const auto known = ids.lower_bound(id);  // the first that could begin like this
+    const auto known = ids.lower_bound(id);  // the first id that can start with it
     if (known == ids.end() || !known->first.starts_with(id)) return {};
     result.append(command.substr(at, match.begin - at)).append(known->second);
     at = match.end;
