@@ -14,7 +14,7 @@ constexpr std::string_view kPrompt = "> ";
 
 Pattern pattern_of(std::string_view expression) {
   auto pattern = Pattern::compile(expression);
-  if (!pattern) std::abort();  // the expressions are those of this file
+  if (!pattern) std::abort();  // all expressions are literals in this file
   return std::move(*pattern);
 }
 
@@ -80,9 +80,10 @@ std::vector<Example> read_examples(const Lines& file) {
   return examples;
 }
 
-Lines answers_of(const Example& example) {
+Lines answers_in(const Lines& output) {
   Lines answers;
-  for (const std::string& line : example.output) {
+  for (const std::string& line : output) {
+    if (line == ">") answers.emplace_back();
     if (line.starts_with(kPrompt)) answers.push_back(line.substr(kPrompt.size()));
   }
   return answers;
@@ -131,54 +132,72 @@ std::string normalised(std::string_view line) {
       {pattern_of(R"(\b\d+(\.\d+)? ?(ms|s|min|h)\b)"), "DURATION"},
       {pattern_of(R"(\b\d+(\.\d+)? ?([kKMGT]i?)?B\b)"), "SIZE"},
       {pattern_of(R"(\b\d+ (?=events\b|of the run\b|of its agents\b))"), "N "},
-      {pattern_of(R"(^[-\\|/] (?=\w))"), "- "},  // what turns while a run is shown
+      {pattern_of(R"(^[-\\|/] (?=\w))"), "- "},  // the spinner of a run
   };
   std::string result(trimmed_end(line));
   for (const Varying& varying : kVarying) result = replaced(result, varying.pattern, varying.placeholder);
   return result;
 }
 
+namespace {
+
+// Edit distance of lines, in which `…` matches any number of printed lines at no cost.
+class Alignment {
+ public:
+  Alignment(const Lines& expected, const Lines& printed)
+      : expected_(expected),
+        printed_(printed),
+        cost_(expected.size() + 1, std::vector<std::size_t>(printed.size() + 1)) {
+    for (const std::string& line : expected) left_.push_back(normalised(line));
+    for (const std::string& line : printed) right_.push_back(normalised(line));
+    for (std::size_t i = left_.size() + 1; i-- > 0;) {
+      for (std::size_t j = right_.size() + 1; j-- > 0;) cost_[i][j] = cost_at(i, j);
+    }
+  }
+
+  std::vector<Row> rows() const {
+    std::vector<Row> result;
+    std::size_t i = 0;
+    std::size_t j = 0;
+    while (i < left_.size() || j < right_.size()) {
+      if (is_any(i)) {
+        while (cost_[i][j] != cost_[i + 1][j]) ++j;
+        result.push_back({Row::kAnyLines, expected_[i++], {}});
+      } else if (has_both(i, j) && cost_[i][j] == cost_[i + 1][j + 1] + difference(i, j)) {
+        const auto kind = difference(i, j) == 0 ? Row::kEqual : Row::kChanged;
+        result.push_back({kind, expected_[i++], printed_[j++]});
+      } else if (i < left_.size() && cost_[i][j] == cost_[i + 1][j] + 1) {
+        result.push_back({Row::kMissing, expected_[i++], {}});
+      } else {
+        result.push_back({Row::kExtra, {}, printed_[j++]});
+      }
+    }
+    return result;
+  }
+
+ private:
+  bool has_both(std::size_t i, std::size_t j) const { return i < left_.size() && j < right_.size(); }
+  bool is_any(std::size_t i) const { return i < left_.size() && left_[i] == kAny; }
+  std::size_t difference(std::size_t i, std::size_t j) const { return is_equal(left_[i], right_[j]) ? 0 : 1; }
+
+  // The fewest differences from expected line i and printed line j on.
+  std::size_t cost_at(std::size_t i, std::size_t j) const {
+    const std::size_t skip = is_any(i) ? 0 : 1;
+    if (i == left_.size()) return right_.size() - j;
+    if (j == right_.size()) return cost_[i + 1][j] + skip;
+    const std::size_t cost = std::min(cost_[i + 1][j], cost_[i][j + 1]) + skip;
+    return is_any(i) ? cost : std::min(cost, cost_[i + 1][j + 1] + difference(i, j));
+  }
+
+  const Lines &expected_, &printed_;
+  Lines left_, right_;  // normalised
+  std::vector<std::vector<std::size_t>> cost_;
+};
+
+}  // namespace
+
 std::vector<Row> align(const Lines& expected, const Lines& printed) {
-  const std::size_t rows = expected.size();
-  const std::size_t columns = printed.size();
-  Lines left, right;
-  for (const std::string& line : expected) left.push_back(normalised(line));
-  for (const std::string& line : printed) right.push_back(normalised(line));
-  const auto is_any = [&](std::size_t i) { return left[i] == kAny; };
-
-  // cost[i][j]: the fewest differences of what follows expected[i] and printed[j].
-  std::vector<std::vector<std::size_t>> cost(rows + 1, std::vector<std::size_t>(columns + 1));
-  for (std::size_t j = 0; j < columns; ++j) cost[rows][j] = columns - j;
-  for (std::size_t i = rows; i-- > 0;) {
-    cost[i][columns] = cost[i + 1][columns] + (is_any(i) ? 0 : 1);
-    for (std::size_t j = columns; j-- > 0;) {
-      const std::size_t pair = cost[i + 1][j + 1] + (is_equal(left[i], right[j]) ? 0 : 1);
-      const std::size_t skip = std::min(cost[i + 1][j], cost[i][j + 1]) + 1;
-      cost[i][j] = is_any(i) ? std::min(cost[i + 1][j], cost[i][j + 1]) : std::min(pair, skip);
-    }
-  }
-
-  std::vector<Row> result;
-  std::size_t i = 0;
-  std::size_t j = 0;
-  while (i < rows || j < columns) {
-    if (i < rows && is_any(i)) {
-      result.push_back({Row::kAnyLines, expected[i], {}});
-      while (j < columns && cost[i][j] != cost[i + 1][j]) ++j;
-      ++i;
-      continue;
-    }
-    const bool both = i < rows && j < columns;
-    if (both && cost[i][j] == cost[i + 1][j + 1] + (is_equal(left[i], right[j]) ? 0 : 1)) {
-      result.push_back({is_equal(left[i], right[j]) ? Row::kEqual : Row::kChanged, expected[i], printed[j]});
-      ++i, ++j;
-    } else if (i < rows && (j == columns || cost[i][j] == cost[i + 1][j] + 1)) {
-      result.push_back({Row::kMissing, expected[i++], {}});
-    } else {
-      result.push_back({Row::kExtra, {}, printed[j++]});
-    }
-  }
-  return result;
+  return Alignment(expected, printed).rows();
 }
 
 void learn_ids(const std::vector<Row>& rows, Ids& ids) {
@@ -197,7 +216,7 @@ std::optional<std::string> with_ids_of_run(std::string_view command, const Ids& 
   std::size_t at = 0;
   for (const Match& match : all_matches(id_pattern(), command)) {
     const std::string id(*match.groups[0]);
-    const auto known = ids.lower_bound(id);  // the first that could begin like this
+    const auto known = ids.lower_bound(id);  // the first id that can start with it
     if (known == ids.end() || !known->first.starts_with(id)) return {};
     result.append(command.substr(at, match.begin - at)).append(known->second);
     at = match.end;

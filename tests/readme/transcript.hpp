@@ -1,14 +1,14 @@
 // Transcripts in a Markdown file, compared with what the programs print. Pure.
 //
-// A transcript is a ```console block. A line that starts with "$ " is a command (one that ends with a backslash continues
-// on the next line); the lines below it, up to the next command, are its output. In the output
+// A transcript is a ```console block. A line that starts with "$ " is a command (one that ends with a backslash
+// continues on the next line); the lines below it, up to the next command, are its output. In the output
 //
 //   > TEXT    is an answer that a person types at the prompt "> "; it makes the command interactive
 //   …         alone on a line stands for any number of lines
 //   TEXT…     stands for a line that starts with TEXT
 //
-// What differs from run to run (ids, tokens, hashes, commits, times, durations, sizes) is not compared. An id may be used
-// in a later command: learn_ids() notes which id of this run it stands for.
+// What differs from run to run (ids, tokens, hashes, commits, times, durations, sizes) is not compared. An id may be
+// used in a later command: learn_ids() notes which id of this run it stands for.
 #pragma once
 
 #include <map>
@@ -29,7 +29,7 @@ struct Example {
 };
 
 std::vector<Example> read_examples(const Lines& file);
-Lines answers_of(const Example& example);  // what a person types
+Lines answers_in(const Lines& output);  // what a person types
 
 // What a terminal shows at the end, for a program that redraws lines (cursor up, erase line; other controls are
 // dropped). Without blank lines at its end.

@@ -16,14 +16,15 @@ Lines kinds(const std::vector<Row>& rows) {
 }
 
 TEST(Transcript, IsReadFromConsoleBlocksOnly) {
-  const auto examples = read_examples({"```sh", "$ no", "```", "```console", "$ one \\", "  two", "out", "> 1", "",
-                                       "$ three", "```", "$ no"});
+  const auto examples = read_examples(
+      {"```sh", "$ no", "```", "```console", "$ one \\", "  two", "out", "> 1", "", "$ three", "```", "$ no"});
   ASSERT_EQ(examples.size(), 2u);
   EXPECT_EQ(examples[0].command, "one \\\n  two");
   EXPECT_EQ(examples[0].line, 5u);
   EXPECT_EQ(examples[0].first, 6u);
   EXPECT_THAT(examples[0].output, ElementsAre("out", "> 1"));
-  EXPECT_THAT(answers_of(examples[0]), ElementsAre("1"));
+  EXPECT_THAT(answers_in(examples[0].output), ElementsAre("1"));
+  EXPECT_THAT(answers_in({"> 1", ">", "->", "> a b"}), ElementsAre("1", "", "a b"));
   EXPECT_EQ(examples[1].command, "three");
   EXPECT_THAT(examples[1].output, IsEmpty());
 }
