@@ -36,6 +36,7 @@
 
 #include "base/clock.hpp"
 #include "base/document/value.hpp"
+#include "base/limits.hpp"
 #include "store/store.hpp"
 
 namespace sb::agent {

@@ -55,10 +55,10 @@ class AnthropicReader final : public ReplyReader {
 
  private:
   std::optional<ModelError> started(const Value& message) {
-    if (has_started_) return malformed("The model's reply begins twice");
-    if (!message.is_object()) return malformed("The model's reply begins with no message");
+    if (has_started_) return malformed("The model's reply starts twice");
+    if (!message.is_object()) return malformed("The model's reply does not start with a message");
     if (const Value* content = message.find("content"); content && !content->is_array()) {
-      return malformed("The content of the model's reply is no list");
+      return malformed("The content of the model's reply is not a list");
     }
     has_started_ = true;
     model_ = message.string_at("model").value_or("");
@@ -69,10 +69,10 @@ class AnthropicReader final : public ReplyReader {
   std::optional<ModelError> block_started(const Value& event) {
     const Value& index = event["index"];
     const Value& block = event["content_block"];
-    if (!has_started_) return malformed("The model's reply has content before it begins");
-    if (!index.is_integer() || !block.is_object()) return malformed("A content block of the model's reply is none");
+    if (!has_started_) return malformed("The model's reply has content before its start");
+    if (!index.is_integer() || !block.is_object()) return malformed("The model's reply has an invalid content block");
     if (!blocks_.emplace(index.as_integer(), OpenBlock{block, {}, {}}).second) {
-      return malformed(fmt::format("Content block {} of the model's reply begins twice", index.as_integer()));
+      return malformed(fmt::format("Content block {} of the model's reply starts twice", index.as_integer()));
     }
     return room_.take(kBlockBytes + to_json(block).size());
   }
@@ -80,7 +80,7 @@ class AnthropicReader final : public ReplyReader {
   std::optional<ModelError> block_grew(const Value& event, std::string& delta) {
     const Value& index = event["index"];
     const auto block = index.is_integer() ? blocks_.find(index.as_integer()) : blocks_.end();
-    if (block == blocks_.end()) return malformed("The model's reply goes on with a content block that never began");
+    if (block == blocks_.end()) return malformed("The model's reply continues a content block that was never started");
     const Value& change = event["delta"];
     if (const auto json = change.string_at("partial_json")) {
       block->second.input += *json;

@@ -69,9 +69,9 @@ bool is_about_length(std::string_view type, std::string_view said) {
 std::string_view remedy_for(Kind kind) {
   switch (kind) {
     case Kind::kAuth:
-      return "Look at the key and the account behind it";
+      return "Check the key and its account";
     case Kind::kRequest:
-      return "Look at model, url and api in the settings";
+      return "Check model, url and api in the settings";
     default:
       return {};
   }
@@ -94,7 +94,7 @@ ModelError error_from_transport(const net::ClientFailure& failure) {
   if (failure.kind == Failed::kTooLarge) kind = Kind::kTooLarge;
   if (failure.kind == Failed::kStopped) kind = Kind::kStopped;
   ModelError error{kind, failure.error};
-  if (failure.kind == Failed::kTimeout) error.error.remedy = "A model that is only slow needs a longer limits: {stall}";
+  if (failure.kind == Failed::kTimeout) error.error.remedy = "If the model is only slow, increase limits: {stall}";
   return error;
 }
 
@@ -136,7 +136,8 @@ bool ReplyStream::feed(std::string_view bytes, const OnDelta& on_delta) {
     if (!take(event, on_delta)) return false;
   }
   if (events_.has_begun()) unexpected_text_.clear();
-  if (events_.is_too_large()) error_ = model_error(Kind::kTooLarge, "An event of the model's reply has no end").error();
+  if (events_.is_too_large())
+    error_ = model_error(Kind::kTooLarge, "An event of the model's reply is too large").error();
   return !error_;
 }
 
@@ -148,8 +149,8 @@ bool ReplyStream::take(const SseEvent& event, const OnDelta& on_delta) {
   const auto value = parse_event(event.data);
   if (!value || !value->is_object()) {
     error_ = model_error(Kind::kMalformed,
-                         value ? "An event of the model's reply is no object"
-                               : fmt::format("An event of the model's reply cannot be read: {}", value.error().message))
+                         value ? "An event of the model's reply is not an object"
+                               : fmt::format("An event of the model's reply is invalid: {}", value.error().message))
                  .error();
     return false;
   }
@@ -162,12 +163,12 @@ bool ReplyStream::take(const SseEvent& event, const OnDelta& on_delta) {
 
 ModelResult ReplyStream::outcome() {
   if (error_) return std::unexpected(*error_);
-  if (is_stopped_) return model_error(Kind::kStopped, "Broken off");
+  if (is_stopped_) return model_error(Kind::kStopped, "Interrupted");
   if (reader_.is_whole()) return reader_.finish();
   if (!events_.has_begun() && bytes_ > 0) {
-    return model_error(Kind::kMalformed, "What came is no stream of events", "Look at url and api in the settings");
+    return model_error(Kind::kMalformed, "The response is not an event stream", "Check url and api in the settings");
   }
-  return model_error(Kind::kTruncated, "The model's reply ended before it was whole");
+  return model_error(Kind::kTruncated, "The model's reply is incomplete");
 }
 
 Kind error_kind(int status, std::string_view type, std::string_view said) {
@@ -258,7 +259,7 @@ ModelError error_in_stream(const Value& error) {
     kind = Kind::kOverloaded;
   }
   const std::string text = said.message.empty() ? said.type : said.message;
-  return model_error(kind, fmt::format("The model's provider broke its reply off: {}", quoted(text)),
+  return model_error(kind, fmt::format("The model's provider stopped its reply with an error: {}", quoted(text)),
                      std::string(remedy_for(kind)))
       .error();
 }

@@ -17,10 +17,10 @@ constexpr std::array<std::string_view, 13> kErrorNames = {
 
 // What the block lacks; empty when nothing.
 std::string_view lack_of(const Value& block) {
-  if (!block.is_object()) return "is no object";
+  if (!block.is_object()) return "is not an object";
   const auto type = block.string_at("type");
   if (!type) return "has no type";
-  if (*type == "text" && !block.string_at("text")) return "is a text without its text";
+  if (*type == "text" && !block.string_at("text")) return "is a text block without text";
   if (*type != "tool_use") return {};
   if (block.string_at("name").value_or("").empty()) return "is a tool_use without a name";
   if (block.string_at("id").value_or("").empty()) return "is a tool_use without an id";

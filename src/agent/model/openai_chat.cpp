@@ -66,7 +66,7 @@ class ChatReader final : public ReplyReader {
     if (event["usage"].is_object()) reply_.usage = openai_usage(event["usage"], "prompt_tokens", "completion_tokens");
     if (!choices || choices->is_null()) return std::nullopt;
     if (!choices->is_array()) {
-      return model_error(Kind::kMalformed, "The choices of the model's reply are no list").error();
+      return model_error(Kind::kMalformed, "The choices of the model's reply are not a list").error();
     }
     for (const Value& choice : choices->items()) {
       if (choice["index"].is_integer() && choice["index"].as_integer() != 0) continue;

@@ -29,7 +29,8 @@ class RetryingModel final : public Model {
         return given_up(std::move(replied), failed);
       if (request.on_retry) request.on_retry(replied.error(), clock_.now_ms() + wait);
       if (!waits(wait, request, on_delta)) {
-        return std::unexpected(ModelError{ModelError::Kind::kStopped, {ErrorCode::kUnavailable, "Broken off", {}, {}}});
+        return std::unexpected(
+            ModelError{ModelError::Kind::kStopped, {ErrorCode::kUnavailable, "Interrupted", {}, {}}});
       }
     }
   }

@@ -87,12 +87,12 @@ class ScriptedModel final : public Model {
                    const ModelRequest& request, const OnDelta& on_delta) {
     if (const std::string violation = line.expect.violation(texts); !violation.empty()) {
       parts_.used->release(claim, line.number);
-      return script_error(fmt::format("What the script expects of a request does not hold: {}", violation), {},
+      return script_error(fmt::format("The request does not meet the script's `expect`: {}", violation), {},
                           {path_, {}, line.number, 1});
     }
     if (!waits(line, request, on_delta)) {
       parts_.used->release(claim, line.number);
-      return std::unexpected(ModelError{ModelError::Kind::kStopped, {ErrorCode::kUnavailable, "Broken off", {}, {}}});
+      return std::unexpected(ModelError{ModelError::Kind::kStopped, {ErrorCode::kUnavailable, "Interrupted", {}, {}}});
     }
     if (const auto error = line.error ? line.error : too_large(line.reply)) {
       if (!line.is_kept) {
@@ -123,11 +123,11 @@ class ScriptedModel final : public Model {
   ModelResult no_line(const ModelRequest& request) const {
     const Requester& requester = request.requester;
     return script_error(
-        fmt::format("No line of the script that is left is for this request (workflow {}, step {}, role {}, turn {})",
+        fmt::format("No unused line of the script matches this request (workflow {}, step {}, role {}, turn {})",
                     requester.workflow.empty() ? "none" : requester.workflow,
                     requester.step.empty() ? "none" : requester.step, requester.role.empty() ? "none" : requester.role,
                     requester.turn),
-        "Add a line to it", {path_, {}, 0});
+        "Add a line to the script", {path_, {}, 0});
   }
 
   std::string label_, path_, key_;

@@ -241,7 +241,7 @@ class ReplayingForge final : public CassetteForge {
 
  private:
   Result<Value> take(const Value& whole) {
-    if (!cassette_) return fail(ErrorCode::kInternal, "nobody said which run the forge is asked for");
+    if (!cassette_) return fail(ErrorCode::kInternal, "the forge was called before a run was set");
     const Value asked = redactor_.clean_value(whole);
     const auto answer = SB_TRY(cassette_->take(kKind, asked));
     if (!answer) return diverged(asked);
@@ -256,7 +256,7 @@ class ReplayingForge final : public CassetteForge {
   std::unexpected<Error> diverged(const Value& asked) {
     auto difference = cassette_->difference(kKind, asked);
     if (!difference) return std::unexpected(std::move(difference).error());
-    const std::string divergence = fmt::format("The replay asks the forge what was not recorded ({}). {}",
+    const std::string divergence = fmt::format("The replay called the forge in a way that was not recorded ({}). {}",
                                                asked.string_at("call").value_or("?"), *difference);
     cassette_->mark_divergence(divergence);
     return fail(ErrorCode::kConflict, divergence);

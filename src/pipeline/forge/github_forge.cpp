@@ -59,7 +59,7 @@ class GithubForge final : public Forge {
 };
 
 std::unexpected<Error> malformed(std::string_view what) {
-  return fail(ErrorCode::kInvalid, fmt::format("GitHub's answer lacks {}", what));
+  return fail(ErrorCode::kInvalid, fmt::format("GitHub's response lacks {}", what));
 }
 
 bool has_mark(const Value& pull, const std::string& run) {
@@ -78,12 +78,12 @@ Status GithubForge::check_access() {
   const std::string name = shown(settings_.repository);
   const auto says = [](const Value& value, bool word) { return value.is_bool() && value.as_bool() == word; };
   if (says(repository["archived"], true)) {
-    return fail(ErrorCode::kInvalid, fmt::format("{} is archived on GitHub: nothing can be pushed there", name));
+    return fail(ErrorCode::kInvalid, fmt::format("{} is archived on GitHub, so it does not accept pushes", name));
   }
   // Some kinds of tokens are not told their permissions.
   if (says(repository["permissions"]["push"], false)) {
-    return fail(ErrorCode::kForbidden, fmt::format("the token may read {} and not push to it", name),
-                "Give it contents and pull requests to write");
+    return fail(ErrorCode::kForbidden, fmt::format("the token can read {} but not push to it", name),
+                "Give it write access to contents and pull requests");
   }
   return {};
 }
@@ -160,7 +160,7 @@ Result<ChangeRequest> GithubForge::open_or_update(const ChangeRequestSpec& spec)
   request.already_existed = already_existed;
   if (request.state == ChangeRequest::State::kClosed) {
     return fail(ErrorCode::kConflict, fmt::format("{} was closed without being merged", request.url),
-                "Open it again, or run the ticket again");
+                "Reopen it, or run the ticket again");
   }
   if (request.state == ChangeRequest::State::kOpen && request.commit != spec.commit) {
     return not_shown(fmt::format("{} does not show the commit {} yet", request.url, spec.commit));
@@ -253,13 +253,13 @@ Result<Ticket> GithubForge::ticket(const std::string& url_or_id) {
   wait_ms_ = 0;
   const auto name = issue_named(url_or_id, settings_.repository);
   if (!name) {
-    return fail(ErrorCode::kInvalid, fmt::format("{} names no issue on GitHub", shown(url_or_id)),
+    return fail(ErrorCode::kInvalid, fmt::format("{} is not an issue on GitHub", shown(url_or_id)),
                 "Write it as owner/name#12 or as its URL");
   }
   const std::string host = host_of_url(url_or_id);
   if (!host.empty() && host != push_host() && host != "www." + push_host() && host != host_of_url(api_.url())) {
     return fail(ErrorCode::kInvalid,
-                fmt::format("{} is on {}, and the forge is {}", shown(url_or_id), host, push_host()),
+                fmt::format("{} is on {}, but the forge is {}", shown(url_or_id), host, push_host()),
                 "Set forge: {url: …} in signalbox.yaml, or give the ticket as a file");
   }
   const std::string where = fmt::format("/repos/{}/issues/{}", name->repository, name->number);
@@ -297,7 +297,7 @@ Status GithubForge::close_ticket(const Ticket& ticket, const std::string& commen
   wait_ms_ = 0;
   if (!ticket.id.starts_with("github:")) return {};
   const auto name = issue_named(ticket.id, settings_.repository);
-  if (!name) return fail(ErrorCode::kInvalid, fmt::format("{} names no issue on GitHub", shown(ticket.id)));
+  if (!name) return fail(ErrorCode::kInvalid, fmt::format("{} is not an issue on GitHub", shown(ticket.id)));
   SB_TRY(comment_on(name->repository, name->number, "closed " + sha256_hex(comment).substr(0, 16), comment));
   const std::string where = fmt::format("/repos/{}/issues/{}", name->repository, name->number);
   const auto is_closed = [&]() -> Result<bool> {
@@ -306,8 +306,8 @@ Status GithubForge::close_ticket(const Ticket& ticket, const std::string& commen
   if (SB_TRY(is_closed())) return {};
   SB_TRY(api_.send("PATCH", where, Value::object({{"state", "closed"}, {"state_reason", "completed"}})));
   if (SB_TRY(is_closed())) return {};
-  return fail(ErrorCode::kConflict,
-              fmt::format("GitHub took the closing of {}, but the issue is still open", ticket.id), "Close it by hand");
+  return fail(ErrorCode::kConflict, fmt::format("GitHub accepted closing {}, but the issue is still open", ticket.id),
+              "Close it by hand");
 }
 
 bool is_name(std::string_view text) {
@@ -364,7 +364,7 @@ Result<std::unique_ptr<Forge>> make_github_forge(const ForgeParts& parts) {
   GithubSettings github{.repository = settings.repository, .token = settings.token, .merge_method = settings.method};
   if (!settings.url.empty()) github.url = settings.url;
   if (github.repository.empty() || repository_named("x:" + github.repository) != github.repository) {
-    return fail(ErrorCode::kInvalid, "which repository on GitHub this is cannot be told",
+    return fail(ErrorCode::kInvalid, "the GitHub repository is unknown",
                 "Set forge: {kind: github, repository: owner/name} in signalbox.yaml");
   }
   return make_github_forge(parts.seams, parts.http, std::move(github));

@@ -22,14 +22,14 @@ std::optional<SchemaViolation> unfit_to_check(const Value& value, int depth, std
   }
   if (left-- == 0) return SchemaViolation{"", fmt::format("has more than {} values", limits::kDocumentNodes)};
   if (value.is_string() && !is_whole(value.as_string()))
-    return SchemaViolation{"", "has a text that is not UTF-8 or holds a NUL"};
+    return SchemaViolation{"", "has a text that is not UTF-8 or contains a NUL"};
   if (value.is_array()) {
     for (std::size_t i = 0; i < value.size(); ++i) {
       if (auto unfit = unfit_to_check(value.items()[i], depth + 1, left)) return unfit;
     }
   } else if (value.is_object()) {
     for (const auto& member : value.members()) {
-      if (!is_whole(member.name)) return SchemaViolation{"", "has a name that is not UTF-8 or holds a NUL"};
+      if (!is_whole(member.name)) return SchemaViolation{"", "has a name that is not UTF-8 or contains a NUL"};
       if (auto unfit = unfit_to_check(member.value, depth + 1, left)) return unfit;
     }
   }

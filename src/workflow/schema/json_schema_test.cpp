@@ -162,49 +162,49 @@ TEST(JsonSchema, WhatCannotBeEnforcedIsRefused) {
     const char *schema, *says;
   } rows[] = {
       {"7", "schema:  expected a schema (an object, true or false), found 7"},
-      {R"({"typ":"string"})", R"(schema: /typ "typ" is no keyword of JSON Schema draft-07)"},
+      {R"({"typ":"string"})", R"(schema: /typ "typ" is not a keyword of JSON Schema draft-07)"},
       {R"({"unevaluatedProperties":false})",
-       R"(schema: /unevaluatedProperties "unevaluatedProperties" is no keyword of JSON Schema draft-07)"},
+       R"(schema: /unevaluatedProperties "unevaluatedProperties" is not a keyword of JSON Schema draft-07)"},
       {R"({"contains":true,"minContains":2})",
-       R"(schema: /minContains "minContains" is no keyword of JSON Schema draft-07)"},
+       R"(schema: /minContains "minContains" is not a keyword of JSON Schema draft-07)"},
       {R"({"dependentRequired":{}})",
-       R"(schema: /dependentRequired "dependentRequired" is no keyword of JSON Schema draft-07)"},
-      {R"({"prefixItems":[]})", R"(schema: /prefixItems "prefixItems" is no keyword of JSON Schema draft-07)"},
-      {R"({"$anchor":"a"})", R"(schema: /$anchor "$anchor" is no keyword of JSON Schema draft-07)"},
+       R"(schema: /dependentRequired "dependentRequired" is not a keyword of JSON Schema draft-07)"},
+      {R"({"prefixItems":[]})", R"(schema: /prefixItems "prefixItems" is not a keyword of JSON Schema draft-07)"},
+      {R"({"$anchor":"a"})", R"(schema: /$anchor "$anchor" is not a keyword of JSON Schema draft-07)"},
       {R"({"$schema":"https://json-schema.org/draft/2020-12/schema"})",
        "schema: /$schema only JSON Schema draft-07 is understood"},
       {R"({"properties":{"a":{"$id":"b"}}})",
        "schema: /properties/a/$id an `$id` inside a schema would change what $ref means"},
-      {R"({"$ref":"file:///etc/passwd"})", R"(schema: /$ref $ref "file:///etc/passwd" points out of the schema)"},
-      {R"({"$ref":"other.json#/a"})", R"(schema: /$ref $ref "other.json#/a" points out of the schema)"},
-      {R"({"$ref":"#name"})", R"(schema: /$ref $ref "#name" points out of the schema)"},
+      {R"({"$ref":"file:///etc/passwd"})", R"(schema: /$ref $ref "file:///etc/passwd" points outside the schema)"},
+      {R"({"$ref":"other.json#/a"})", R"(schema: /$ref $ref "other.json#/a" points outside the schema)"},
+      {R"({"$ref":"#name"})", R"(schema: /$ref $ref "#name" points outside the schema)"},
       {R"({"$ref":"#/definitions/no"})", R"(schema: /$ref $ref "#/definitions/no" points to nothing)"},
       {R"({"$ref":"#/definitions/a","minimum":1,"definitions":{"a":true}})",
-       R"(schema: /minimum draft-07 ignores "minimum" beside $ref)"},
-      {R"({"$ref":"#"})", "schema:  a $ref leads back to itself without going deeper into the value"},
+       R"(schema: /minimum draft-07 ignores "minimum" next to $ref)"},
+      {R"({"$ref":"#"})", "schema:  a $ref refers to itself without going deeper into the value"},
       {R"({"anyOf":[{"type":"null"},{"$ref":"#/definitions/a"}],"definitions":{"a":{"not":{"$ref":"#"}}}})",
-       "schema:  a $ref leads back to itself without going deeper into the value"},
-      {R"({"type":"strin"})", R"(schema: /type "strin" is no type)"},
+       "schema:  a $ref refers to itself without going deeper into the value"},
+      {R"({"type":"strin"})", R"(schema: /type "strin" is not a type)"},
       {R"({"type":[]})", "schema: /type expected at least one type, found a list"},
       {R"({"enum":[]})", "schema: /enum expected a list of values, not empty, found a list"},
-      {R"({"minLength":-1})", "schema: /minLength expected a whole number from 0 on, found -1"},
-      {R"({"maxItems":1.5})", "schema: /maxItems expected a whole number from 0 on, found 1.5"},
+      {R"({"minLength":-1})", "schema: /minLength expected a whole number of at least 0, found -1"},
+      {R"({"maxItems":1.5})", "schema: /maxItems expected a whole number of at least 0, found 1.5"},
       {R"({"minimum":"3"})", "schema: /minimum expected a number, found a string"},
       {R"({"exclusiveMinimum":true})", "schema: /exclusiveMinimum expected a number, found true"},
       {R"({"multipleOf":0})", "schema: /multipleOf expected a number above 0, found 0"},
       {R"({"uniqueItems":1})", "schema: /uniqueItems expected true or false, found 1"},
       {R"({"required":"a"})", "schema: /required expected a list of names, found a string"},
       {R"({"required":[1]})", "schema: /required/0 expected a name, found 1"},
-      {R"({"required":["a\u0000b"]})", "schema: /required/0 a name holds a NUL character"},
+      {R"({"required":["a\u0000b"]})", "schema: /required/0 a name contains a NUL character"},
       {R"({"properties":[]})", "schema: /properties expected an object of schemas, found a list"},
       {R"({"properties":{"a":1}})", "schema: /properties/a expected a schema (an object, true or false), found 1"},
       {R"({"allOf":[]})", "schema: /allOf expected a list of schemas, not empty, found a list"},
       {R"({"then":true})", "schema:  `then` or `else` without `if`"},
       {R"({"additionalItems":false})",
-       "schema: /additionalItems `additionalItems` without a list of `items` says nothing"},
-      {R"({"format":"hostname"})", R"(schema: /format the format "hostname" is not known)"},
+       "schema: /additionalItems `additionalItems` without a list of `items` has no effect"},
+      {R"({"format":"hostname"})", R"(schema: /format unknown format "hostname")"},
       {R"({"definitions":{"a":{"typ":1}}})",
-       R"(schema: /definitions/a/typ "typ" is no keyword of JSON Schema draft-07)"},
+       R"(schema: /definitions/a/typ "typ" is not a keyword of JSON Schema draft-07)"},
       {R"({"patternProperties":{"(":true}})",
        "schema: /patternProperties/( the pattern `(` does not compile: missing closing parenthesis at character 1"},
   };
@@ -222,7 +222,7 @@ TEST(JsonSchema, OfSeveralFormsTheOneThatWasMeantIsExplained) {
   EXPECT_EQ(check(R"({"oneOf":[{"enum":["a","b"]},{"type":"integer"}]})", "\"c\""),
             R"( must be one of "a", "b" or a whole number, not "c")");
   EXPECT_EQ(check(R"({"oneOf":[{"minimum":1},{"maximum":5}]})", "3"),
-            " fits more than one of the forms of which it must have exactly one");
+            " matches more than one of the allowed forms; it must match exactly one");
 }
 
 TEST(JsonSchema, AtMostTwentyMisfits) {
@@ -274,10 +274,10 @@ TEST(JsonSchema, HostileValuesAreBounded) {
   ASSERT_EQ(schema->check(deep).size(), 1u);
   EXPECT_EQ(schema->check(deep)[0].message, "is nested deeper than 64 levels");
   Value bytes = Value::object({{"a", "\xff\xfe"}});
-  EXPECT_EQ(schema->check(bytes)[0].message, "has a text that is not UTF-8 or holds a NUL");
-  EXPECT_EQ(schema->check(Value(std::string("a\0b", 3)))[0].message, "has a text that is not UTF-8 or holds a NUL");
+  EXPECT_EQ(schema->check(bytes)[0].message, "has a text that is not UTF-8 or contains a NUL");
+  EXPECT_EQ(schema->check(Value(std::string("a\0b", 3)))[0].message, "has a text that is not UTF-8 or contains a NUL");
   EXPECT_EQ(schema->check(Value::object({{std::string("a\0", 2), 1}}))[0].message,
-            "has a name that is not UTF-8 or holds a NUL");
+            "has a name that is not UTF-8 or contains a NUL");
   const auto exploding = JsonSchema::compile(json(R"({"items":{"pattern":"^(a+)+$"}})"));
   const Value texts = Value(Value::Array(5'000, Value(std::string(60, 'a') + "!")));
   ASSERT_EQ(exploding->check(texts).size(), 1u);

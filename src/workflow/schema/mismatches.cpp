@@ -219,7 +219,7 @@ class SchemaWalk {
     const auto is_wanted = [&](const Value& item) { return fits(*schema.contains, item); };
     if (schema.contains && std::ranges::none_of(value.items(), is_wanted)) {
       const std::string what = wanted(*schema.contains);
-      add(into, at, what.empty() ? "has no item of the kind it must contain" : "must contain " + what);
+      add(into, at, what.empty() ? "has no item of the required kind" : "must contain " + what);
     }
   }
 
@@ -230,7 +230,7 @@ class SchemaWalk {
       spend(text.size() / 256);
       const auto [first, is_new] = seen.emplace(std::move(text), i);
       if (is_new) continue;
-      return add(into, at, fmt::format("has the same item twice, at {} and {}", first->second, i));
+      return add(into, at, fmt::format("contains the same item twice, at {} and {}", first->second, i));
     }
   }
 
@@ -261,7 +261,7 @@ class SchemaWalk {
       if (dependency.node) node(*dependency.node, value, at, into);
       for (const std::string& name : dependency.required) {
         if (value.find(name)) continue;
-        add(into, Place{&at, &name}, fmt::format("is missing beside {}", quote_json(dependency.name)));
+        add(into, Place{&at, &name}, fmt::format("is required with {}", quote_json(dependency.name)));
       }
     }
   }
@@ -332,7 +332,7 @@ class SchemaWalk {
     if (!schema.one_of.empty()) {
       const auto fitting = std::ranges::count_if(schema.one_of, part_fits);
       if (fitting == 0) no_alternative(schema.one_of, value, at, into);
-      if (fitting > 1) add(into, at, "fits more than one of the forms of which it must have exactly one");
+      if (fitting > 1) add(into, at, "matches more than one of the allowed forms; it must match exactly one");
     }
     if (schema.none_of && fits(*schema.none_of, value)) {
       const std::string what = wanted(*schema.none_of);

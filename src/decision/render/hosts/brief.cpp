@@ -22,10 +22,10 @@ using namespace readers;
 Status check_parts(const Prompt& prompt, const Profile& profile) {
   const auto lacks = missing_brief_parts(prompt, profile);
   if (lacks.empty()) return {};
-  return fail(ErrorCode::kInvalid,
-              fmt::format("{} is no whole {} brief: {}", drafts::name_of(prompt), profile.id, fmt::join(lacks, "; ")),
-              fmt::format("Add what is missing to the declaration, or use a host that does not show it, such as {}",
-                          kText.name));
+  return fail(
+      ErrorCode::kInvalid,
+      fmt::format("{} is not a complete {} brief: {}", drafts::name_of(prompt), profile.id, fmt::join(lacks, "; ")),
+      fmt::format("Complete the declaration, or use a host that does not show a brief, such as {}", kText.name));
 }
 
 void draft_brief(const Prompt& prompt, const Profile& profile, const RenderOptions&, Rendered& rendered,

@@ -23,13 +23,13 @@ Status check_grammar(const Prompt& prompt, const Profile& profile) {
   const int instruction_words = word_units(prompt.instruction);
   if (instruction_words > 15) {
     return drafts::cannot_show(
-        prompt, kText, fmt::format("the instruction has {} words and a block holds 15", instruction_words), remedy);
+        prompt, kText, fmt::format("the instruction has {} words, and a block can hold 15", instruction_words), remedy);
   }
   for (const Option& option : prompt.options) {
     const int words = word_units(option.label);
     if (words <= 5) continue;
     return drafts::cannot_show(
-        prompt, kText, fmt::format("option {} has {} words and a block holds 5", quote_json(option.label), words),
+        prompt, kText, fmt::format("option {} has {} words, and a block can hold 5", quote_json(option.label), words),
         remedy);
   }
   return {};
