@@ -95,7 +95,7 @@ TEST(ScenarioRunner, TheEnvironmentIsScrubbed) {
 
 TEST(ScenarioRunner, AMistypedKeyIsAFault) {
   EXPECT_THAT(outcome("    - run: [sh]\n      stdot: x\n"), HasSubstr("faults: t.yaml:4"));
-  EXPECT_THAT(outcome("    - run: [cat]\n"), HasSubstr("not one a scenario may run"));
+  EXPECT_THAT(outcome("    - run: [cat]\n"), HasSubstr("a scenario may not run this program"));
   EXPECT_THAT(outcome("    - run: [sh]\n      stdin: {base64: '*'}\n"), HasSubstr("not base64"));
   EXPECT_THAT(outcome("    []\n"), HasSubstr("at least one step"));
   EXPECT_THAT(outcome("    - run: [sh]\n", "  needs: sandbx\n"), HasSubstr("unknown need"));

@@ -35,6 +35,7 @@
 #include <vector>
 
 #include "base/clock.hpp"
+#include "base/document/document.hpp"
 #include "base/document/value.hpp"
 #include "base/limits.hpp"
 #include "store/store.hpp"

@@ -1,5 +1,5 @@
-// Events of the Messages API, read into a reply: message_start, content_block_start, _delta and _stop, message_delta,
-// message_stop, ping, error. Events nobody knows are passed over.
+// Reads the events of the Messages API into a reply: message_start, content_block_start, _delta and _stop,
+// message_delta, message_stop, ping, error. Unknown events are ignored.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -13,13 +13,13 @@ namespace sb::agent {
 
 namespace {
 
-constexpr std::size_t kBlockBytes = 64;  // what a block counts for, however little is in it
+constexpr std::size_t kBlockBytes = 64;  // the least that a block counts for
 
 std::optional<ModelError> malformed(std::string message) {
   return model_error(ModelError::Kind::kMalformed, std::move(message)).error();
 }
 
-// A block as it grows: what it began with, and what its deltas add to which member.
+// A block under construction: its start, and the text that deltas add to each member.
 struct OpenBlock {
   Value start;
   std::map<std::string, std::string, std::less<>> texts;  // text, thinking, signature
@@ -102,7 +102,7 @@ class AnthropicReader final : public ReplyReader {
     return std::nullopt;
   }
 
-  // Later counts replace earlier ones: they are of the message so far.
+  // Later counts replace earlier ones: each is for the whole message so far.
   void count(const Value& usage) {
     const auto take = [&](std::string_view name, std::int64_t& count) {
       if (usage[name].is_integer()) count = token_count(usage[name]);

@@ -18,12 +18,12 @@ namespace {
 
 using Kind = ModelError::Kind;
 
-constexpr std::size_t kShownErrorBytes = 600;  // of what a provider says
+constexpr std::size_t kShownErrorBytes = 600;  // of a provider's error text
 constexpr std::size_t kStrangeBytes = 64u << 10;
 constexpr std::int64_t kConnectMs = 10'000;
 constexpr std::int64_t kWholeMs = 3'600'000;
 
-// Half a surrogate pair, which some programs send where they cut a text, becomes U+FFFD.
+// Half a surrogate pair, which some programs send where they truncate a text, becomes U+FFFD.
 std::string with_whole_characters(std::string_view json) {
   const auto is_half = [&](std::size_t at, std::string_view range) {
     return json.substr(at, 2) == "\\u" && at + 6 <= json.size() && (json[at + 2] == 'd' || json[at + 2] == 'D') &&
@@ -45,7 +45,7 @@ std::string with_whole_characters(std::string_view json) {
 }
 
 Result<Value> parse_event(const std::string& data) {
-  // Not so deep that what is kept of it could not be read again inside of a log's entry.
+  // Limited in depth so that it can still be parsed when it is nested in a log entry.
   const JsonBounds bounds{.bytes = 2 * limits::kReplyBytes, .depth = limits::kReplyDepth};
   auto parsed = parse_json(data, bounds);
   if (parsed || parsed.error().code == ErrorCode::kLimit) return parsed;
@@ -205,10 +205,10 @@ namespace {
 
 struct ProviderMessage {
   std::string type, message;
-  int status = 0;  // a code that is one of HTTP
+  int status = 0;  // an error code that is an HTTP status
 };
 
-// The most telling of what providers and servers that imitate them put into an error.
+// The most useful of the members that providers, and servers that imitate them, put into an error.
 ProviderMessage provider_message_in(const Value& error) {
   ProviderMessage said;
   if (error.is_string()) said.message = error.as_string();
@@ -254,7 +254,7 @@ bool is_error_body(std::string_view body) {
 ModelError error_in_stream(const Value& error) {
   const ProviderMessage said = provider_message_in(error);
   Kind kind = error_kind(0, said.type, said.message);
-  // Once it streams the request was taken, so a fault nobody knows is the provider's.
+  // Once it streams, the request was accepted, so an unknown error is the provider's.
   if (kind == Kind::kRequest && said.type != "invalid_request_error" && said.type != "not_found_error") {
     kind = Kind::kOverloaded;
   }
@@ -306,7 +306,7 @@ ModelResult exchange(const ProviderCall& call, const ModelRequest& request, Repl
   wire.max_bytes = limits::kReplyStreamBytes;
   wire.on_piece = [&](std::string_view piece) { return stream.feed(piece, on_delta); };
   wire.should_continue = [&] {
-    // Whoever holds the stream open behind a whole message is not waited for.
+    // Does not wait for a server that keeps the stream open after the complete message.
     if (stream.is_whole() && ++looks_after_end > 2) return false;
     return !request.should_continue || request.should_continue();
   };

@@ -13,7 +13,7 @@ namespace {
 
 using Kind = ModelError::Kind;
 
-// Models that think before they answer. Asking others for what they thought is an error.
+// Reasoning models. Asking other models for their reasoning is an error.
 bool is_reasoning(std::string_view model) {
   const bool is_o = model.size() > 1 && model[0] == 'o' && model[1] >= '1' && model[1] <= '9';
   return is_o || model.starts_with("gpt-5") || model.starts_with("codex");
@@ -95,7 +95,7 @@ class ResponsesReader final : public ReplyReader {
     if (!items_.empty() || output.is_null()) return std::nullopt;
     if (!output.is_array())
       return model_error(Kind::kMalformed, "The output of the model's reply is not a list").error();
-    // Servers that send no items one by one send them here.
+    // Servers that do not send items one by one send them here.
     for (std::size_t i = 0; i < output.items().size(); ++i) items_.emplace(i, output.items()[i]);
     return items_room_.take(to_json(output).size());
   }
@@ -109,7 +109,7 @@ class ResponsesReader final : public ReplyReader {
           tool_use_block(id, item.string_at("name").value_or(""), arguments_text(item["arguments"])));
       if (reply_.stop == StopReason::kEndTurn) reply_.stop = StopReason::kToolUse;
     } else if (type == "reasoning" && item.string_at("encrypted_content")) {
-      // Only what comes sealed can be given back: nothing is stored there.
+      // Only encrypted reasoning can be sent back, because nothing is stored at the provider.
       reply_.content.push_back(Value::object({{"type", "openai_reasoning"}, {"item", item}}));
     }
     return std::nullopt;
@@ -129,7 +129,7 @@ class ResponsesReader final : public ReplyReader {
 
   std::map<std::int64_t, Value> items_;
   ModelReply reply_;
-  ReplySizeLimit room_, items_room_;  // what comes bit by bit comes again whole
+  ReplySizeLimit room_, items_room_;  // streamed parts are sent again as complete items
   bool is_over_ = false;
 };
 

@@ -16,9 +16,9 @@ namespace sb::agent {
 
 namespace {
 
-constexpr std::int64_t kScriptCheckMs = 50;  // between looks whether to go on
+constexpr std::int64_t kScriptCheckMs = 50;  // between checks whether to continue
 
-// Short, the same for the same file, and readable in a row's key.
+// Short, stable for a file, and readable in a row's key.
 std::string script_key(std::string_view path) {
   const std::string_view name = path.substr(path.find_last_of('/') + 1);
   return fmt::format("{}-{}", utf8_prefix(name, 64), sha256_hex(path).substr(0, 8));
@@ -33,7 +33,7 @@ std::unexpected<ModelError> script_error(std::string message, std::string remedy
                                     {ErrorCode::kInvalid, std::move(message), std::move(remedy), std::move(place)}});
 }
 
-// As one that came over the wire would be.
+// As a reply over the network would be.
 std::optional<ModelError> too_large(const ModelReply& reply) {
   ReplySizeLimit room;
   for (const Value& block : reply.content) {
@@ -108,7 +108,7 @@ class ScriptedModel final : public Model {
     return reply;
   }
 
-  // The delay, then the texts as deltas; false when somebody says to stop.
+  // Waits, then passes the texts on as deltas; false if interrupted.
   bool waits(const ScriptLine& line, const ModelRequest& request, const OnDelta& on_delta) {
     for (std::int64_t left = line.delay_ms; left > 0; left -= kScriptCheckMs) {
       if (request.should_continue && !request.should_continue()) return false;
