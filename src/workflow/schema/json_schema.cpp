@@ -10,12 +10,12 @@
 namespace sb::workflow {
 namespace {
 
-// A NUL would end the text early in programs that read it later.
+// A NUL would end the text early in other programs.
 bool is_whole(const std::string& text) {
   return text.find('\0') == std::string::npos && is_utf8(text);
 }
 
-// The first thing that keeps a value from being checked at all: its depth, its size, bytes that are no text.
+// The first thing that prevents a value from being checked at all: its depth, its size, bytes that are not text.
 std::optional<SchemaViolation> unfit_to_check(const Value& value, int depth, std::size_t& left) {
   if (depth > limits::kDocumentDepth) {
     return SchemaViolation{"", fmt::format("is nested deeper than {} levels", limits::kDocumentDepth)};

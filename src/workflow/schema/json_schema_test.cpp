@@ -36,7 +36,7 @@ std::string check(std::string_view schema, std::string_view value) {
   return text;
 }
 
-TEST(JsonSchema, SaysWhatDoesNotFitAndWhere) {
+TEST(JsonSchema, ReportsWhatDoesNotFitAndWhere) {
   const char* kLoop = R"({"type":"object","required":["kind","decision"],"additionalProperties":false,
     "properties":{"kind":{"const":"wr.loop_control"},"decision":{"enum":["continue","stop"]},
                   "loopId":{"type":"string","minLength":1,"maxLength":4}}})";
@@ -60,7 +60,7 @@ TEST(JsonSchema, SaysWhatDoesNotFitAndWhere) {
   for (const Row& row : rows) EXPECT_EQ(check(kLoop, row.value), row.says) << row.value;
 }
 
-// Each keyword of draft-07, by values that fit it and values that do not.
+// Each keyword of draft-07, with values that fit and values that do not.
 TEST(JsonSchema, EveryKeyword) {
   struct Row {
     const char* schema;
@@ -157,7 +157,7 @@ TEST(JsonSchema, EveryKeyword) {
   }
 }
 
-TEST(JsonSchema, WhatCannotBeEnforcedIsRefused) {
+TEST(JsonSchema, WhatCannotBeEnforcedIsRejected) {
   struct Row {
     const char *schema, *says;
   } rows[] = {
@@ -211,7 +211,7 @@ TEST(JsonSchema, WhatCannotBeEnforcedIsRefused) {
   for (const Row& row : rows) EXPECT_EQ(check(row.schema, "1"), row.says) << row.schema;
 }
 
-TEST(JsonSchema, OfSeveralFormsTheOneThatWasMeantIsExplained) {
+TEST(JsonSchema, ExplainsTheFormThatWasProbablyMeant) {
   const char* kForms = R"({"anyOf":[{"type":"string"},
     {"type":"object","required":["kind","a"],"properties":{"kind":{"const":"a"},"a":{"type":"integer"}}},
     {"type":"object","required":["kind","b","c"],"properties":{"kind":{"const":"b"},"b":{"type":"string"},"c":true}}]})";
@@ -225,14 +225,14 @@ TEST(JsonSchema, OfSeveralFormsTheOneThatWasMeantIsExplained) {
             " matches more than one of the allowed forms; it must match exactly one");
 }
 
-TEST(JsonSchema, AtMostTwentyMisfits) {
+TEST(JsonSchema, ReportsAtMostTwentyViolations) {
   const auto schema = JsonSchema::compile(json(R"({"items":{"type":"string"}})"));
   Value list = Value::array();
   for (int i = 0; i < 1'000; ++i) list.push_back(i);
   EXPECT_EQ(schema->check(list).size(), kMaxSchemaViolations);
 }
 
-TEST(JsonSchema, HostileSchemasAreBounded) {
+TEST(JsonSchema, HostileSchemasAreLimited) {
   Value deep = Value::object({{"type", "null"}});
   for (int i = 0; i < 1'000; ++i) {
     Value outer = Value::object();
@@ -243,7 +243,7 @@ TEST(JsonSchema, HostileSchemasAreBounded) {
   Value wide = Value::array();
   for (std::size_t i = 0; i <= limits::kSchemaNodes; ++i) wide.push_back(1);
   EXPECT_EQ(JsonSchema::compile(Value::object({{"enum", std::move(wide)}})).error().code, ErrorCode::kLimit);
-  // A chain of references as long as a schema may be: no stack is spent on it while reading.
+  // The longest allowed chain of references: parsing it does not use stack.
   Value definitions = Value::object();
   for (int i = 0; i < 1'000; ++i) {
     definitions.set("d" + std::to_string(i), Value::object({{"$ref", "#/definitions/d" + std::to_string(i + 1)}}));
@@ -267,7 +267,7 @@ TEST(JsonSchema, ExponentialSchemasGiveUp) {
   EXPECT_EQ(violations[0].message, "is too large for its schema to be checked");
 }
 
-TEST(JsonSchema, HostileValuesAreBounded) {
+TEST(JsonSchema, HostileValuesAreLimited) {
   const auto schema = JsonSchema::compile(json(R"({"items":{"$ref":"#"}})"));
   Value deep = Value("x");
   for (int i = 0; i < 1'000; ++i) deep = in_list(std::move(deep));
@@ -282,7 +282,7 @@ TEST(JsonSchema, HostileValuesAreBounded) {
   const Value texts = Value(Value::Array(5'000, Value(std::string(60, 'a') + "!")));
   ASSERT_EQ(exploding->check(texts).size(), 1u);
   EXPECT_EQ(exploding->check(texts)[0].message, "takes too long to match `^(a+)+$`");
-  // Giving up is no answer, so `not` cannot turn it into one.
+  // Giving up is not a result, so `not` cannot negate it.
   const auto denied = JsonSchema::compile(json(R"({"not":{"pattern":"^(a+)+$"}})"));
   EXPECT_FALSE(denied->check(Value(std::string(60, 'a') + "!")).empty());
 }
@@ -298,7 +298,7 @@ TEST(JsonSchema, FiftyMegabytesAreChecked) {
   EXPECT_EQ(schema->check(many)[0].message, "has more than 1000000 values");
 }
 
-TEST(JsonSchema, MayBeUsedFromSeveralThreads) {
+TEST(JsonSchema, IsThreadSafe) {
   const auto schema = JsonSchema::compile(json(R"({"properties":{"a":{"pattern":"^x+$"}},"required":["a"]})"));
   const Value good = json(R"({"a":"xxx"})"), bad = json(R"({"a":"y"})");
   std::vector<std::thread> threads;
@@ -320,8 +320,8 @@ TEST(JsonSchema, LargeWholeNumbersAreComparedExactly) {
   EXPECT_NE(check(R"({"const":9007199254740993})", "9007199254740992"), "");
 }
 
-// What was found before a limit is reached is reported, too.
-TEST(JsonSchema, GivingUpKeepsWhatWasFound) {
+// Findings from before a limit was reached are reported too.
+TEST(JsonSchema, GivingUpKeepsEarlierFindings) {
   const auto schema = JsonSchema::compile(json(R"({"items":{"pattern":"^(a+)+$"},"maxItems":1})"));
   const auto violations = schema->check(Value(Value::Array(3, Value(std::string(60, 'a') + "!"))));
   ASSERT_EQ(violations.size(), 2u);
@@ -329,7 +329,7 @@ TEST(JsonSchema, GivingUpKeepsWhatWasFound) {
   EXPECT_EQ(violations[1].message, "takes too long to match `^(a+)+$`");
 }
 
-// Each level asks two parts about the same value; whether it fits or not, the work must not double at each level.
+// Each level checks two parts against the same value; the work must not double per level, whether it fits or not.
 TEST(JsonSchema, NestedFormsAreCheckedInTime) {
   for (const char* keyword : {"anyOf", "oneOf"}) {
     Value schema = Value::object({{"type", "integer"}});

@@ -50,7 +50,7 @@ struct Size {
   int depth = 0;
 };
 
-// Counts, and stops counting once a limit is passed.
+// Counts values and levels; stops once a limit is exceeded.
 void measure(const Value& value, int depth, Size& into) {
   into.depth = std::max(into.depth, depth);
   if (++into.nodes > limits::kSchemaNodes || depth > limits::kDocumentDepth) return;
@@ -67,7 +67,7 @@ class SchemaReading {
 
   Status read_all() {
     tree_.root = SB_TRY(node(root_, ""));
-    // What a `$ref` points to may stand outside of every place that holds schemas.
+    // The target of a `$ref` may be anywhere, even where no schema is expected.
     while (!pending_.empty()) {
       const auto [target, pointer] = pending_.back();
       pending_.pop_back();
@@ -143,7 +143,7 @@ class SchemaReading {
     return {};
   }
 
-  // No value with such a name is checked (json_schema.cpp), so the schema could never be met.
+  // Values with such a name are rejected (json_schema.cpp), so nothing could ever fit the schema.
   static Status name_is_whole(const std::string& name, const std::string& pointer) {
     if (name.find('\0') == std::string::npos) return {};
     return refuse(pointer, "a name contains a NUL character", "Remove it");
@@ -239,7 +239,7 @@ Result<const SchemaNode*> SchemaReading::node(const Value& value, const std::str
       return refuse(at, fmt::format("\"{}\" is not a keyword of JSON Schema draft-07", member.name.substr(0, 64)),
                     nearest.empty() ? "Remove it; it could not be enforced" : fmt::format("Did you mean {}?", nearest));
     }
-    // Draft-07 ignores what stands beside a reference; nothing that is written shall be ignored.
+    // Draft-07 ignores keywords next to a reference; nothing in a file should be ignored silently.
     const bool may_stand_beside = keyword->read == &SchemaReading::annotate || member.name == "$ref" ||
                                   keyword->read == &SchemaReading::read_definitions ||
                                   keyword->read == &SchemaReading::read_dialect;
@@ -466,7 +466,7 @@ Status SchemaReading::read_items(SchemaNode& into, const Value& value, const std
   return {};
 }
 
-// The schemas a schema applies to the very value it is applied to itself.
+// The schemas that a schema applies to the same value as itself.
 std::vector<const SchemaNode*> in_place(const SchemaNode& node) {
   std::vector<const SchemaNode*> found;
   for (const auto* list : {&node.all_of, &node.any_of, &node.one_of})
@@ -480,7 +480,7 @@ std::vector<const SchemaNode*> in_place(const SchemaNode& node) {
   return found;
 }
 
-// Takes away, again and again, the nodes whose schemas in place are all gone; what is left goes in circles.
+// Repeatedly removes the nodes that apply no remaining schema in place; any node left is part of a cycle.
 bool is_circular(const SchemaTree& tree) {
   std::vector<std::vector<std::size_t>> users(tree.nodes.size());
   std::vector<std::size_t> left(tree.nodes.size()), done;
