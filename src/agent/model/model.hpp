@@ -4,7 +4,7 @@
 // Messages have one form, the content blocks of the Messages API, as values:
 //   {type: text, text}  {type: tool_use, id, name, input}  {type: tool_result, tool_use_id, content: text, is_error}
 // and other blocks of a provider (thinking), which are sent back only to that provider. Providers translate. The input
-// of a tool_use that was not a JSON object is kept as a string: misfit() rejects it, and the model sees the error.
+// of a tool_use that was not a JSON object is kept as a string: the call is rejected, and the model sees the error.
 //
 // Threads: reply() from any; each call is one exchange.
 #pragma once

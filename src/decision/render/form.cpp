@@ -11,7 +11,7 @@
 namespace sb::decision {
 namespace {
 
-// Whole numbers print without a fraction: hosts show bounds and compare lengths.
+// Whole numbers are written without a fraction: hosts show bounds and compare lengths.
 Value number_value(double number) {
   if (std::nearbyint(number) == number && std::abs(number) < 9e15) return Value(static_cast<std::int64_t>(number));
   return Value(number);

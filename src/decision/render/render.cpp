@@ -53,7 +53,7 @@ Status check_counts(const Prompt& prompt, const Profile& profile, const Host& ho
   return {};
 }
 
-// Everything the host displays, to look for markers in.
+// Everything the host displays, to search for markers.
 void collect_strings(const Value& value, std::string& into) {
   if (value.is_string()) {
     into += value.as_string();
@@ -76,7 +76,7 @@ std::string displayed(const Rendered& rendered, const RenderOptions& options) {
   return shown;
 }
 
-// A text that carries a marker of its own making could close somebody else's prompt, or call on a preference for it.
+// A forged marker in a text could close another prompt, or apply a preference to this one.
 Status check_markers(const Prompt& prompt, std::string_view shown) {
   const std::string own = fmt::format("<gstack-qid:{}>", prompt.question_id);
   for (const std::string_view opening : {"<sb:", "<gstack-qid:"}) {
@@ -91,7 +91,7 @@ Status check_markers(const Prompt& prompt, std::string_view shown) {
   return {};
 }
 
-// Behind what is lost as declared stands what the draft had to change.
+// The declared fields that are lost, then what the draft had to change.
 void note_losses(const Prompt& prompt, const ShownFields& shown, Rendered& rendered) {
   auto lost = fields_not_shown(prompt, *rendered.shape.host, shown);
   lost.insert(lost.end(), rendered.omitted_fields.begin(), rendered.omitted_fields.end());
@@ -99,7 +99,7 @@ void note_losses(const Prompt& prompt, const ShownFields& shown, Rendered& rende
   rendered.omitted_fields = std::move(lost);
 }
 
-// What stands in a question's text so that hooks know it again.
+// The markers in a question's text by which hooks recognize it.
 std::string markers_for(const Prompt& prompt, const std::string& nonce, std::string_view question) {
   std::string markers = nonce.empty() ? std::string() : marker_of(nonce);
   const std::string gstack = fmt::format("<gstack-qid:{}>", prompt.question_id);

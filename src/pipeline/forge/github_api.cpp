@@ -17,7 +17,7 @@ namespace {
 constexpr std::size_t kAnswerBytes = 8u << 20;
 constexpr std::size_t kMessageBytes = 500;
 constexpr std::size_t kPageItems = 100;
-constexpr std::int64_t kSecondaryWaitMs = 60'000;  // what GitHub asks for where it names no time
+constexpr std::int64_t kSecondaryWaitMs = 60'000;  // what GitHub asks for if it gives no time
 constexpr std::int64_t kMostWaitMs = 3'600'000;
 
 std::optional<std::int64_t> number_of(std::string_view text) {
@@ -45,14 +45,14 @@ bool is_rate_limit(const net::ClientResponse& answer, const std::string& message
 std::int64_t wait_asked_for(const net::ClientResponse& answer, TimestampMs now) {
   if (const auto seconds = number_of(answer.header("retry-after")))
     return std::min(*seconds, kMostWaitMs / 1000) * 1000;
-  // ScopeFilter the hour's allowance comes back; a secondary limit has nothing to do with it.
+  // Until the hourly allowance is reset; a secondary limit is independent of it.
   const auto reset =
       answer.header("x-ratelimit-remaining") == "0" ? number_of(answer.header("x-ratelimit-reset")) : std::nullopt;
   if (reset && *reset < (1LL << 40)) return std::clamp<std::int64_t>(*reset * 1000 - now, 1'000, kMostWaitMs);
   return kSecondaryWaitMs;
 }
 
-// What GitHub says of it, without anything that must not be seen.
+// GitHub's message, without secrets and control characters.
 std::string message_in(const Value& body, std::string token) {
   std::string text = body.string_at("message").value_or("");
   if (const Value* errors = body.find("errors"); errors && errors->is_array()) {

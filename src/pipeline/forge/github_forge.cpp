@@ -13,8 +13,8 @@
 namespace sb::pipeline {
 namespace {
 
-constexpr std::int64_t kShownMs = 2'000;  // until the API shows what was done
-constexpr int kStateLooks = 5;            // GitHub works out in the background whether something can be merged
+constexpr std::int64_t kShownMs = 2'000;  // until the API shows a change
+constexpr int kStateLooks = 5;            // GitHub computes in the background whether a request can be merged
 constexpr std::int64_t kStateMs = 1'000;
 
 class GithubForge final : public Forge {
@@ -55,7 +55,7 @@ class GithubForge final : public Forge {
   Clock& clock_;
   GithubApi api_;
   GithubSettings settings_;
-  std::int64_t wait_ms_ = 0;  // asked for by us, not by GitHub
+  std::int64_t wait_ms_ = 0;  // our own wait, not GitHub's
 };
 
 std::unexpected<Error> malformed(std::string_view what) {
@@ -80,7 +80,7 @@ Status GithubForge::check_access() {
   if (says(repository["archived"], true)) {
     return fail(ErrorCode::kInvalid, fmt::format("{} is archived on GitHub, so it does not accept pushes", name));
   }
-  // Some kinds of tokens are not told their permissions.
+  // Some kinds of tokens cannot read their permissions.
   if (says(repository["permissions"]["push"], false)) {
     return fail(ErrorCode::kForbidden, fmt::format("the token can read {} but not push to it", name),
                 "Give it write access to contents and pull requests");
@@ -100,7 +100,7 @@ Result<std::optional<Value>> GithubForge::find_pull(const ChangeRequestRef& name
   const auto pulls = SB_TRY(
       api_.pages(path(fmt::format("/pulls?state=all&head={}", percent_encoded(owner + ":" + branch))), {}, 1'000));
   const Value* best = nullptr;
-  // Newest first, as GitHub lists them. It takes `head` for a hint when it does not know the name.
+  // Newest first, as GitHub lists them. It ignores `head` if it does not know the name.
   for (const Value& pull : pulls) {
     if (pull["head"].string_at("ref") != branch) continue;
     if (has_mark(pull, name.run)) return std::optional<Value>(pull);
@@ -116,7 +116,7 @@ Result<ChangeRequest> GithubForge::request_of(const Value& pull) {
                         .commit = pull["head"].string_at("sha").value_or("")};
   if (request.commit.empty()) return malformed("the head of the pull request");
   if (pull.string_at("state") == "open") return request;
-  // A list says less than the pull request itself.
+  // A list has fewer members than the pull request itself.
   const Value whole = pull["merged"].is_bool() ? pull : SB_TRY(api_.send("GET", path("/pulls/" + request.id))).body;
   request.state = ChangeRequest::State::kClosed;
   if (!whole["merged"].is_bool() || !whole["merged"].as_bool()) return request;
@@ -155,7 +155,7 @@ Result<ChangeRequest> GithubForge::open_or_update(const ChangeRequestSpec& spec)
       return fail(ErrorCode::kConflict, "GitHub: " + made->message);
     }
   }
-  // One that is there keeps its title and text: what we would write is what we wrote, and what differs is a person's.
+  // An existing one keeps its title and text: any difference was written by a person.
   ChangeRequest request = SB_TRY(request_of(*pull));
   request.already_existed = already_existed;
   if (request.state == ChangeRequest::State::kClosed) {
@@ -220,14 +220,14 @@ Status GithubForge::merge(const ChangeRequest& request, const std::string& commi
   }
   const GithubResponse answer = SB_TRY(api_.send("PUT", path("/pulls/" + request.id + "/merge"), body, {409}));
   if (answer.status != 409) return {};
-  // Somebody else's merge came first; the next try stands on it.
+  // Another merge came first; the next attempt is based on it.
   const bool is_race = answer.message.find("Base branch was modified") != std::string::npos;
   if (is_race) wait_ms_ = kShownMs;
   return std::unexpected(
       Error{is_race ? ErrorCode::kUnavailable : ErrorCode::kConflict, "GitHub: " + answer.message, {}, {}, is_race});
 }
 
-// `dirty` is a conflict: which files it is in is found by merging ourselves.
+// `dirty` is a conflict; the local merge finds its files.
 Result<bool> GithubForge::needs_update(const ChangeRequest& request) {
   wait_ms_ = 0;
   for (int looks = 1;; ++looks) {

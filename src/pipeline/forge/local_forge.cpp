@@ -30,13 +30,13 @@ class LocalForge final : public Forge {
   Status close_ticket(const Ticket& ticket, const std::string& comment) override;
 
  private:
-  // What the remote has, read at once.
+  // The remote's refs, read in one call.
   struct RemoteRefs {
-    std::map<std::string, std::string> refs;  // to their hashes
+    std::map<std::string, std::string> refs;  // name to hash
     std::string at(const std::string& ref) const { return refs.contains(ref) ? refs.at(ref) : ""; }
   };
   struct Note {
-    std::string hash;  // of the blob; empty: there is none
+    std::string hash;  // of the blob; empty if there is none
     Value value;
     std::string text(std::string_view name) const { return value.string_at(name).value_or(""); }
   };
@@ -78,7 +78,7 @@ Result<LocalForge::RemoteRefs> LocalForge::look(const std::string& ref) {
   return there;
 }
 
-// So that the object is in the work copy too.
+// So that the object is in the working copy too.
 Status LocalForge::have(const std::string& ref, const std::string& hash) {
   if (SB_TRY(git_.has_object(hash))) return {};
   SB_TRY(
@@ -108,7 +108,7 @@ Status LocalForge::push(const std::string& ref, const std::string& expected, con
                                  fmt::format("--force-with-lease={}:{}", ref, expected), remote_, hash + ":" + ref},
                        .is_remote = true});
   if (pushed) return {};
-  // A push of ours that outlived a killed process may have been first.
+  // An earlier push of a killed process may have finished first.
   if (pushed.error().code == ErrorCode::kConflict && SB_TRY(look(ref)).at(ref) == hash) return {};
   return std::unexpected(pushed.error());
 }
@@ -129,7 +129,7 @@ Result<ChangeRequest> LocalForge::request_of(const RemoteRefs& there, const Note
   if (!base_hash.empty() && !head.empty()) {
     SB_TRY(have(base, base_hash));
     if (!request.commit.empty()) SB_TRY(have(branch, request.commit));
-    // A branch that was removed, and its commit with it, is merged only if the base has it.
+    // A removed branch counts as merged only if the base has its commit.
     if (SB_TRY(git_.has_object(head)) && SB_TRY(git_.is_ancestor(head, base_hash))) {
       request.state = ChangeRequest::State::kMerged;
       request.commit = request.merged_as = head;

@@ -1,4 +1,4 @@
-// The interaction block: a person reads it and types a number. The only host that can be a terminal of ours.
+// The interaction block: a person reads it and types a number. The only host that can be our own terminal.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -16,7 +16,7 @@ namespace {
 
 using namespace readers;
 
-// A profile whose own limits are wider than the text grammar's may have declared what the grammar cannot say.
+// A profile with wider limits than the text grammar may declare what the grammar cannot express.
 Status check_grammar(const Prompt& prompt, const Profile& profile) {
   if (profile.grammar == Grammar::kStrictNumbers) return {};
   const std::string remedy = fmt::format("Use --host {}, or shorten it", kBrief.name);
