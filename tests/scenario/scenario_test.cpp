@@ -1,4 +1,4 @@
-// A runner that cannot fail would make every scenario worthless: here each kind of expectation is broken once.
+// A runner that cannot fail would make every scenario worthless: here each kind of expectation fails once.
 #include "scenario/scenario.hpp"
 
 #include <gmock/gmock.h>
@@ -15,7 +15,7 @@ namespace {
 
 using testing::HasSubstr;
 
-// Empty when the scenario with this one step passed.
+// Empty if the scenario with this one step passed.
 std::string outcome(const std::string& step, const std::string& head = "") {
   std::signal(SIGPIPE, SIG_IGN);
   auto document = parse_document("t.yaml", "- name: t\n" + head + "  steps:\n" + step, Syntax::kYaml);
@@ -101,14 +101,14 @@ TEST(ScenarioRunner, AMistypedKeyIsAFault) {
   EXPECT_THAT(outcome("    - run: [sh]\n", "  needs: sandbx\n"), HasSubstr("unknown need"));
 }
 
-TEST(ScenarioRunner, ATerminalIsTypedInto) {
+TEST(ScenarioRunner, TypesIntoATerminal) {
   EXPECT_EQ(outcome("    - run: [terminal, wait, 'Name?', type, \"Ann\\n\", --, sh, -c, 'echo Name?; read x; echo $x!']"
                     "\n      stdout_contains: [Ann!]\n"),
             "");
 }
 
-// With a bwrap that fails first in PATH, as in a container that may not make namespaces.
-TEST(ScenarioRunner, WhatNeedsASandboxIsSkippedWhereThereIsNone) {
+// With a failing bwrap first in PATH, as in a container that cannot create namespaces.
+TEST(ScenarioRunner, SkipsScenariosThatNeedAMissingSandbox) {
   const std::string folder = testing::TempDir() + "sb_no_namespaces";
   std::filesystem::create_directories(folder);
   std::ofstream(folder + "/bwrap") << "#!/bin/sh\necho 'bwrap: No permissions to create new namespace' >&2\nexit 1\n";
