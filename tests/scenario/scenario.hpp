@@ -3,7 +3,7 @@
 //
 //   - name: a flow starts at its first step
 //     requirement: [REQ-INT-1]            # ids this scenario covers; `--list-requirements` prints them
-//     files:                              # created before the first step; `~/` is the home, the rest the current folder
+//     files:                              # created before the first step; `~/` is the home, others the current folder
 //       release.yaml: |                   # TEXT, or one of the other two forms
 //         flow: release
 //       raw.bin: {base64: AAEC}

@@ -150,7 +150,7 @@ Result<ChangeRequest> GithubForge::open_or_update(const ChangeRequestSpec& spec)
     } else if (made->message.find("already exists") != std::string::npos) {
       pull = SB_TRY(find_pull(name));
       already_existed = true;
-      if (!pull) return not_shown("the pull request that GitHub says exists is not listed yet");
+      if (!pull) return not_shown("the pull request exists, but GitHub does not list it yet");
     } else {
       return fail(ErrorCode::kConflict, "GitHub: " + made->message);
     }

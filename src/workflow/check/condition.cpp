@@ -181,7 +181,7 @@ std::optional<Condition> read_condition_at(const Reader& reader, int depth) {
   Condition comparison;
   is_well = read_comparison(fields, comparison) && is_well;
   if (comparison.op != Operator::kTrue && !var) {
-    reader.fault("a comparison without `var`: nothing says which context key is compared", "Add var:");
+    reader.fault("a comparison without `var` does not say which context key to compare", "Add var:");
     is_well = false;
   } else if (comparison.op != Operator::kTrue) {
     comparison.var = std::move(condition.var);

@@ -181,7 +181,7 @@ TEST(Condition, FaultsAreOnePerMistake) {
   } rows[] = {
       {"[]", "", "expected a condition, found a list"},
       {"\"x\"", "", "expected a condition, found a string"},
-      {R"({"equals":1})", "", "a comparison without `var`: nothing says which context key is compared"},
+      {R"({"equals":1})", "", "a comparison without `var` does not say which context key to compare"},
       {R"({"var":5})", "/var", "expected a string, found an integer"},
       {R"({"var":""})", "/var", "`var` is empty"},
       {R"({"var":"k","gt":"3"})", "/gt", "expected a number, found a string"},
