@@ -58,7 +58,7 @@ class InboxTestBed {
     return *handle;
   }
 
-  // An event with an empty payload behind whatever the stream holds.
+  // Appends an event with an empty payload to the stream.
   Status append(const std::string& stream, const std::string& type) {
     return store->write([&](store::Transaction& transaction) -> Status {
       const store::Head head = SB_TRY(transaction.head(stream));

@@ -145,30 +145,30 @@ bool is_half(std::string_view bytes, std::size_t at, char first, char last) {
 // Programs that cut a text in the middle of a character write half of it, such as \ud83d alone, which UTF-8 cannot
 // represent. Such a half becomes U+FFFD; nothing if there is none.
 std::optional<std::string> with_whole_characters(std::string_view bytes) {
-  std::string mended;
+  std::string repaired;
   for (std::size_t at = 0; at < bytes.size();) {
     if (bytes[at] != '\\') {
-      mended += bytes[at++];
+      repaired += bytes[at++];
     } else if (is_half(bytes, at, '8', 'b') && is_half(bytes, at + 6, 'c', 'f')) {
-      mended += bytes.substr(at, 12);
+      repaired += bytes.substr(at, 12);
       at += 12;
     } else if (is_half(bytes, at, '8', 'f')) {
-      mended += "\\ufffd";
+      repaired += "\\ufffd";
       at += 6;
     } else {
-      mended += bytes.substr(at, 2);
+      repaired += bytes.substr(at, 2);
       at += 2;
     }
   }
-  return mended == bytes ? std::nullopt : std::optional(std::move(mended));
+  return repaired == bytes ? std::nullopt : std::optional(std::move(repaired));
 }
 
 Result<Value> parse_message(std::string_view bytes) {
   const JsonBounds bounds{.bytes = limits::kMessageBytes, .depth = limits::kMessageDepth};
   auto parsed = parse_json(bytes, bounds);
   if (parsed || parsed.error().code == ErrorCode::kLimit) return parsed;
-  const auto mended = with_whole_characters(bytes);
-  return mended ? parse_json(*mended, bounds) : parsed;
+  const auto repaired = with_whole_characters(bytes);
+  return repaired ? parse_json(*repaired, bounds) : parsed;
 }
 
 }  // namespace

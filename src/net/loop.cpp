@@ -58,7 +58,7 @@ void EventLoop::stop() {
 void EventLoop::on_stop_signal(Work work) {
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
     struct sigaction now = {};
-    // A caller that started us with a signal ignored (nohup) wants it so.
+    // A caller that started us with a signal ignored (nohup) did so on purpose.
     if (::sigaction(signal, nullptr, &now) == 0 && now.sa_handler == SIG_IGN) continue;
     boost::system::error_code error;
     parts_->signals.add(signal, error);

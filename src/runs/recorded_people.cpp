@@ -133,7 +133,7 @@ Status ReplayedPeople::submit_answer(inbox::Inbox& inbox, const std::string& dec
 void ReplayedPeople::on_event(const pipeline::RunEvent& event) {
   if (is_own(event)) ++count_;
   if (event.type != "phase_started") return;
-  // What its agent was told before its first turn.
+  // Messages to its agent before its first turn.
   const std::scoped_lock lock(mutex_);
   const auto state = run_environment_->log().state(run_);
   const auto* record = state ? phase_of(*state, event.payload.string_at("session").value_or("")) : nullptr;
@@ -157,7 +157,7 @@ Result<bool> ReplayedPeople::apply(Intervention& intervention, const std::string
   if (!is_control && !intervention.in_call.empty()) {
     return fail(ErrorCode::kUnsupported,
                 fmt::format("The process working on {} ended during a call of {} in turn {}. Its effects, and "
-                            "what the agent was told about it, cannot be replayed",
+                            "what the agent was shown about it, cannot be replayed",
                             intervention.phase, intervention.in_call, intervention.turn));
   }
   if (is_control) {

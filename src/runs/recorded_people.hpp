@@ -1,6 +1,6 @@
-// Replays people's part in a recorded run: their answers, what they told agents, an edited ticket, a stopped run.
+// Replays people's part in a recorded run: their answers, their messages to agents, an edited ticket, a stopped run.
 // Answers are recorded as by `replay`, through Signalbox itself; the name of a person who killed an agent is kept,
-// because the next agent is told it.
+// because the next agent sees it.
 //
 // An unfinished run is replayed as far as it went.
 //

@@ -5,7 +5,7 @@
 //   events.jsonl    the run's events, one JSON object per line
 //   cassette.json   requests to models and the forge, with their answers
 //   settings.json   the settings of the run, without secrets and addresses
-//   people.json     what people answered and told agents (run_records.hpp)
+//   people.json     people's answers and messages to agents (run_records.hpp)
 //   workflows/N.json    as pinned by its sessions
 //   soul.md, pitch.md   if there were any
 //   repository.bundle   the repository at the start commit

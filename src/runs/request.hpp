@@ -10,7 +10,7 @@
 
 namespace sb::runs {
 
-// FILE, an address that the forge knows, or - for stdin. `source` gets the place to read it again from.
+// FILE, an address that the forge supports, or - for stdin. `source` receives where to read it again.
 Result<pipeline::Ticket> load_ticket(const Seams& seams, pipeline::Forge& forge, const std::string& given,
                                      std::string* source = nullptr);
 

@@ -79,7 +79,7 @@ Value answer_of(const inbox::DecisionState& decision) {
                         {"texts", Value::array(decision.free_texts)}});
 }
 
-// What people told the agent of one phase, and where its process ended.
+// People's messages to the agent of one phase, and where its process ended.
 class InterventionReader {
  public:
   InterventionReader(const PhaseRecord& record, Value& interventions)
@@ -100,7 +100,7 @@ class InterventionReader {
     if (event.type == "steer_seen") see(payload["upto"].is_integer() ? payload["upto"].as_integer() : 0);
     if (event.type == "kill_asked") {
       add(event.type, text(payload, "reason"));
-      interventions_.items().back().set("by", text(payload, "by"));  // the next attempt is told who it was
+      interventions_.items().back().set("by", text(payload, "by"));  // the next attempt sees who it was
     }
     if (event.type == "recovered") add(text(payload, "how"), "");
     return {};

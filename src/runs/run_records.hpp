@@ -1,5 +1,5 @@
 // What a replay needs from the store besides the run's events and exchanges: the workflows as its sessions pinned them,
-// people's answers, and what people told its agents.
+// people's answers, and their messages to its agents.
 #pragma once
 
 #include <string>

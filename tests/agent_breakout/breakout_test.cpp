@@ -1,8 +1,8 @@
-// An agent with a shell, a detached terminal, sqlite3 and our own library tries every way it has to open a gate that
-// only an operator's signature opens. Each way is printed; after each, whoever reads the gate must find it closed.
+// An agent with a shell, a detached terminal, sqlite3 and our own library tries every way to open a gate that needs an
+// operator's signature. Each attempt is printed; after each, every reader must find the gate closed.
 //
-// Every way starts from its own copy of a home in which an operator exists and one question was asked. Afterwards two
-// readers look: `inbox show`, by the id the asker was given, and `ask`, which asks the same question again.
+// Every attempt starts from its own copy of a home with an operator and one open question. Afterwards two readers
+// check: `inbox show`, by the id the asker received, and `ask`, which asks the same question again.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 
@@ -65,7 +65,7 @@ class AgentBreakout : public ::testing::Test {
     fs::remove_all(root_, ignored);
   }
 
-  // In the agent's shell, with the home it is given and the environment it likes.
+  // Runs a command in the agent's shell, with its home and any environment.
   RunResult run(const std::string& command) {
     const std::string line = "cd '" + (root_ / "work").string() +
                              "' && export PATH='" SB_PROGRAMS ":'\"$PATH\" SIGNALBOX_HOME='" + home_.string() +
@@ -105,7 +105,7 @@ class AgentBreakout : public ::testing::Test {
     std::cout << "  gate stayed closed: " << way_ << "\n";
   }
 
-  // A way that is one shell command.
+  // An attempt that is one shell command.
   void try_shell(const std::string& way, const std::string& command) {
     begin(way);
     const RunResult ran = run(command);
@@ -113,7 +113,7 @@ class AgentBreakout : public ::testing::Test {
     expect_closed();
   }
 
-  // A way through a terminal of the agent's own: the arguments of tests/terminal. The prompts must have been shown.
+  // An attempt in the agent's own terminal: the arguments of tests/terminal. The prompts must have been shown.
   void try_terminal(const std::string& way, const std::string& arguments) {
     begin(way);
     const RunResult ran = run("'" SB_TERMINAL "' " + arguments);
@@ -121,7 +121,7 @@ class AgentBreakout : public ::testing::Test {
     expect_closed();
   }
 
-  // With the library: the agent can write events whose hashes are right.
+  // With the library: the agent can write events with correct hashes.
   void forge(const std::string& way, const std::function<void(store::Transaction&, const DecisionState&)>& forgery) {
     begin(way);
     write_into_store(forgery);
@@ -173,7 +173,7 @@ class AgentBreakout : public ::testing::Test {
     return *sign_answer(state.id, state.opened, given, at, secret);
   }
 
-  // Puts another opened event, and an answer behind it, where the asked question was.
+  // Replaces the asked question with another opened event, followed by an answer.
   void replace_question(store::Transaction& transaction, const DecisionState& state, OpenedDecision opened,
                         const std::string& secret) {
     const std::string stream = "decision/" + state.id;
@@ -206,13 +206,13 @@ TEST_F(AgentBreakout, ThroughTheCommands) {
                "signalbox ask drop.yaml");
   try_terminal("close the detached terminal in the middle",
                "wait 'Drop it' type '2\n' wait Passphrase close -- signalbox ask drop.yaml");
-  try_shell("make a second operator",
+  try_shell("create a second operator",
             "printf 'mine\\nmine\\n' | signalbox operator init --name mallory; "
             "printf 'mine\\n' | signalbox inbox answer $ID drop --operator mallory");
-  try_shell("make the same operator again",
+  try_shell("create the same operator again",
             "printf 'mine\\nmine\\n' | signalbox operator init --name ann; "
             "printf 'mine\\n' | signalbox inbox answer $ID drop");
-  try_shell("make a token without the passphrase",
+  try_shell("create a token without the passphrase",
             "T=$(printf 'mine\\n' | signalbox operator token --scope '*' --expires 1h 2>/dev/null); "
             "SIGNALBOX_OPERATOR_TOKEN=\"$T\" signalbox inbox answer $ID drop");
   try_shell("decline and withdraw it", "signalbox inbox decline $ID; signalbox inbox withdraw $ID");
@@ -220,7 +220,7 @@ TEST_F(AgentBreakout, ThroughTheCommands) {
 
 TEST_F(AgentBreakout, ThroughTheEnvironmentAndTheConfiguration) {
   try_shell("a made-up token", "SIGNALBOX_OPERATOR_TOKEN=sbt1.e30.AAAA signalbox inbox answer $ID drop");
-  try_shell("another home with keys of one's own, its answer copied over",
+  try_shell("another home with the agent's own keys, its answer copied over",
             "export REAL=$SIGNALBOX_HOME SIGNALBOX_HOME=$SIGNALBOX_HOME.mine; "
             "printf 'mine\\n' | signalbox operator init --name ann; "
             "signalbox ask drop.yaml; printf 'mine\\n' | signalbox inbox answer drop-table drop; "
@@ -248,7 +248,7 @@ TEST_F(AgentBreakout, ThroughSqlite) {
   try_shell("set every projection row to answered",
             db + "\"update projections set value=cast('{\\\"state\\\":\\\"closed\\\",\\\"outcome\\\":\\\"answered\\\","
                  "\\\"options\\\":[\\\"drop\\\"]}' as blob)\"");
-  try_shell("take the need for a signature out of the stored question",
+  try_shell("remove the need for a signature from the stored question",
             db + "\"update events set payload=cast(replace(cast(payload as text), '\\\"signed\\\":true', "
                  "'\\\"signed\\\":false') as blob)\"; signalbox inbox answer $ID drop </dev/null");
   try_shell("turn the stored question's event into an answer", db + "\"update events set type='answered'\"");
@@ -261,12 +261,12 @@ TEST_F(AgentBreakout, WithForgedEvents) {
   forge("an answer without a signature", [&](store::Transaction& t, const DecisionState& state) {
     append(t, state, answered_event(drop(state), state.opened.opened_at + 1));
   });
-  forge("an answer signed with a key of one's own", [&](store::Transaction& t, const DecisionState& state) {
+  forge("an answer signed with the agent's own key", [&](store::Transaction& t, const DecisionState& state) {
     DecisionOutcome outcome = drop(state);
     outcome.signature = signed_by(mallory.secret, state, state.opened.opened_at + 1);
     append(t, state, answered_event(outcome, state.opened.opened_at + 1));
   });
-  forge("an answer signed by a token of one's own", [&](store::Transaction& t, const DecisionState& state) {
+  forge("an answer signed by the agent's own token", [&](store::Transaction& t, const DecisionState& state) {
     const TimestampMs at = state.opened.opened_at + 1;
     const OperatorToken token = *parse_token(*make_token("t-1", "*", at, at + 1'000, mallory.secret, random_));
     DecisionOutcome outcome = drop(state);
@@ -285,7 +285,8 @@ TEST_F(AgentBreakout, WithForgedEvents) {
           opened.needs_signature = false;
           replace_question(t, state, opened, "");
         });
-  forge("the index of asked questions pointed at one's own", [&](store::Transaction& t, const DecisionState& state) {
+  forge("the index of asked questions pointed at the agent's own", [&](store::Transaction& t,
+                                                                       const DecisionState& state) {
     OpenedDecision opened = state.opened;
     opened.needs_signature = false;
     const std::string payload = to_canonical_json(to_value(opened));
@@ -299,10 +300,10 @@ TEST_F(AgentBreakout, WithForgedEvents) {
 }
 
 TEST_F(AgentBreakout, WithOtherOperators) {
-  try_shell("delete the operators, make one's own, answer",
+  try_shell("delete the operators, create another, answer",
             "rm -rf $SIGNALBOX_HOME/operators; printf 'mine\\n' | signalbox operator init --name ann; "
             "printf 'mine\\n' | signalbox inbox answer $ID drop");
-  try_shell("delete the operators, make one's own, let it be asked again, answer",
+  try_shell("delete the operators, create another, have it asked again, answer",
             "rm -rf $SIGNALBOX_HOME/operators; printf 'mine\\n' | signalbox operator init --name ann; "
             "signalbox ask drop.yaml; printf 'mine\\n' | signalbox inbox answer drop-table drop");
   try_shell("delete only the register",
@@ -316,7 +317,7 @@ TEST_F(AgentBreakout, WithOtherOperators) {
     std::string text = own;
     return text.replace(text.find("NAME"), 4, name);
   };
-  try_shell("put operators of one's own in place of the others, let it be asked again, answer",
+  try_shell("replace the operators with other ones, have it asked again, answer",
             own_named("ann") +
                 "rm -rf $REAL/operators; cp -r $SIGNALBOX_HOME/operators $REAL/; SIGNALBOX_HOME=$REAL; "
                 "signalbox ask drop.yaml; printf 'mine\\n' | signalbox inbox answer drop-table drop; "
@@ -325,13 +326,13 @@ TEST_F(AgentBreakout, WithOtherOperators) {
             own_named("ann") +
                 "cp $SIGNALBOX_HOME/operators/ann.key $REAL/operators/; SIGNALBOX_HOME=$REAL; "
                 "printf 'mine\\n' | signalbox inbox answer $ID drop");
-  try_shell("append one's own enrolment to the register",
+  try_shell("append the agent's own enrolment to the register",
             own_named("mallory") +
                 "cat $SIGNALBOX_HOME/operators/registry.jsonl >>$REAL/operators/registry.jsonl; "
                 "cp $SIGNALBOX_HOME/operators/mallory.key $REAL/operators/; SIGNALBOX_HOME=$REAL; "
                 "printf 'mine\\n' | signalbox inbox answer $ID drop --operator mallory");
 
-  // The strongest of them: other operators, and the question itself rewritten to name them.
+  // The strongest attempt: other operators, and the question itself rewritten to name them.
   begin("other operators, and the stored question rewritten to name them");
   run("rm -rf $SIGNALBOX_HOME/operators; printf 'mine\\n' | "
       "SIGNALBOX_HOME=$SIGNALBOX_HOME.mine signalbox operator init --name ann; "
@@ -379,9 +380,10 @@ TEST_F(AgentBreakout, WithTheOperatorsOwnEarlierAnswers) {
     outcome.render_hash = state.opened.render_hash;
     append(t, state, answered_event(outcome, state.opened.opened_at + 1));
   });
-  forge("the operator's answer to an earlier asking, copied", [&](store::Transaction& t, const DecisionState& state) {
-    append(t, state, answered_event(earlier, state.opened.opened_at + 1));
-  });
+  forge("the operator's answer when it was asked before, copied",
+        [&](store::Transaction& t, const DecisionState& state) {
+          append(t, state, answered_event(earlier, state.opened.opened_at + 1));
+        });
   forge("the same with its time moved", [&](store::Transaction& t, const DecisionState& state) {
     DecisionOutcome outcome = earlier;
     outcome.signature->signed_at = state.opened.opened_at + 1;
@@ -423,15 +425,15 @@ TEST_F(AgentBreakout, WithARevokedTokenAndTheRevocationCutOff) {
       0);
   const std::string answer = "SIGNALBOX_OPERATOR_TOKEN=" + token + " signalbox inbox answer $ID drop; ";
   try_shell("a token that was revoked", answer);
-  try_shell("a token that was revoked, with the last line of the register taken off",
+  try_shell("a token that was revoked, with the last line of the register removed",
             "sed -i '$d' $SIGNALBOX_HOME/operators/registry.jsonl; " + answer);
-  try_shell("the same, with the line put back for whoever reads",
+  try_shell("the same, with the line restored for readers",
             "cp $SIGNALBOX_HOME/operators/registry.jsonl kept; sed -i '$d' $SIGNALBOX_HOME/operators/registry.jsonl; " +
                 answer + "cp kept $SIGNALBOX_HOME/operators/registry.jsonl");
 }
 
-// Puts a question of one's own, which the token covers, where the asker looks for what was asked already.
-TEST_F(AgentBreakout, WithAForgedAskingThatATokenCovers) {
+// Stores the agent's own question, which the token covers, where the asker looks for earlier questions.
+TEST_F(AgentBreakout, WithAForgedQuestionThatATokenCovers) {
   fs::create_directories(root_ / "covered");
   const std::string covered = fs::canonical(root_ / "covered").string();
   const auto token_for = [&](const std::string& scope) {
@@ -468,7 +470,7 @@ TEST_F(AgentBreakout, WithAForgedAskingThatATokenCovers) {
               [](OpenedDecision& opened) { opened.question.id = "other"; });
 }
 
-// The gate is not merely stuck: somebody who waits for it sees it open for the operator, and not for anybody before.
+// The gate is not merely stuck: a waiting process sees it open for the operator, and for no one before.
 TEST_F(AgentBreakout, AndTheOperatorOpensIt) {
   const RunResult ran =
       run("signalbox ask drop.yaml --json --wait 60s >waiter.json 2>waiter.err & W=$!; until [ -s waiter.err ]; do "
@@ -480,7 +482,7 @@ TEST_F(AgentBreakout, AndTheOperatorOpensIt) {
   EXPECT_TRUE(says_answered(read_text(root_ / "work/waiter.json")));
 }
 
-TEST_F(AgentBreakout, AWaiterIsToldThatTheOperatorsWereReplaced) {
+TEST_F(AgentBreakout, AWaiterSeesThatTheOperatorsWereReplaced) {
   const RunResult ran =
       run("signalbox ask drop.yaml --json --wait 60s >waiter.json 2>waiter.err & W=$!; until [ -s waiter.err ]; do "
           "sleep 0.05; done; "

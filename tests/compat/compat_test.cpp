@@ -1,5 +1,5 @@
 // The promise that WorkRail's files run, tested in a plain clone: tests/data/workflows has files of the same structure,
-// written by us. Each is driven by the real program, and the steps it opens are compared with what the file says.
+// written by us. Each is run by the real program, and the steps it opens are compared with the file.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -71,7 +71,7 @@ TEST_F(Compat, AForEachLoopOverNothingOpensNothing) {
   EXPECT_THAT(driven.opened, ElementsAre("collect", "report"));
 }
 
-TEST_F(Compat, AWhileLoopGoesOnAsLongAsItsConditionHolds) {
+TEST_F(Compat, AWhileLoopRepeatsWhileItsConditionHolds) {
   const Driven driven =
       run("wait-for-build",
           {{"start", {context(R"({"state":"running","checks":0})")}},
@@ -79,7 +79,7 @@ TEST_F(Compat, AWhileLoopGoesOnAsLongAsItsConditionHolds) {
   EXPECT_THAT(driven.opened, ElementsAre("start", "look", "look", "tell"));
 }
 
-TEST_F(Compat, AWhileLoopEndsAtItsLimitAndTheStepBehindItIsSkipped) {
+TEST_F(Compat, AWhileLoopEndsAtItsLimitAndTheNextStepIsSkipped) {
   const Driven driven = run("wait-for-build", {{"start", {context(R"({"state":"running","checks":0})")}}});
   EXPECT_EQ(driven.opened.size(), 9u);
   EXPECT_EQ(driven.opened.back(), "look");
@@ -91,14 +91,14 @@ TEST_F(Compat, AForLoopCountsToAValueOfTheContext) {
   EXPECT_THAT(driven.texts.at("upload"), AllOf(HasSubstr("Try 1 of 2"), HasSubstr("Try 2 of 2")));
 }
 
-TEST_F(Compat, AnUntilLoopGoesOnUntilItsConditionHolds) {
+TEST_F(Compat, AnUntilLoopRepeatsUntilItsConditionHolds) {
   const Driven driven =
       run("find-the-owner", {{"prepare", {context(R"({"known":false,"source":0})")}},
                              {"ask", {context(R"({"source":1})"), context(R"({"known":true,"source":2})")}}});
   EXPECT_THAT(driven.opened, ElementsAre("prepare", "ask", "ask", "answer"));
 }
 
-TEST_F(Compat, ALoopControlArtifactEndsItsLoopAndALowRatingSendsTheStepBack) {
+TEST_F(Compat, ALoopControlArtifactEndsItsLoopAndALowRatingReopensTheStep) {
   const Driven driven = run(
       "polish-release-notes",
       {{"read", {control("continue", "polish-round")}},
@@ -109,14 +109,14 @@ TEST_F(Compat, ALoopControlArtifactEndsItsLoopAndALowRatingSendsTheStepBack) {
   EXPECT_THAT(driven.refusals, ElementsAre("finish: ASSESSMENT_FOLLOWUP_REQUIRED"));
 }
 
-TEST_F(Compat, AStepWithoutItsContractIsRefused) {
+TEST_F(Compat, AStepWithoutItsArtifactIsRejected) {
   const Driven driven = run("polish-release-notes", {{"read", {context("{}"), control("stop", "polish-round")}},
                                                      {"decide", {control("stop", "polish-round")}},
                                                      {"finish", {rating("clarity_gate", R"({"clarity":"high"})")}}});
   EXPECT_THAT(driven.refusals, ElementsAre("read: MISSING_REQUIRED_OUTPUT"));
 }
 
-TEST_F(Compat, ConditionsDecideWhichStepsAndFragmentsAndGatesThereAre) {
+TEST_F(Compat, ConditionsSelectStepsFragmentsAndGates) {
   const Driven small = run("acme.write-a-guide", {{"size", {context(R"({"size":"Short"})")}}});
   EXPECT_THAT(small.opened, ElementsAre("size", "write", "publish", "short-check"));
   EXPECT_EQ(small.gates, 1);
@@ -173,7 +173,7 @@ TEST_F(Compat, TheHeadOfAFileIsShownAtTheStart) {
   EXPECT_EQ(driven.gates, 1);
 }
 
-TEST_F(Compat, RoutinesTakeThePlaceOfTheStepsThatCallThem) {
+TEST_F(Compat, RoutinesReplaceTheStepsThatCallThem) {
   const Driven driven =
       run("acme.design-a-board-game", {{"idea", {context(R"({"kind":"cards","players":3})")}},
                                        {"theme", {rating("theme_gate", R"({"theme":"grown","actions":"exact"})")}},
@@ -190,7 +190,7 @@ TEST_F(Compat, RoutinesTakeThePlaceOfTheStepsThatCallThem) {
   EXPECT_THAT(driven.texts.at("parts"), HasSubstr("Every finding names the file")) << "a feature adds to its blocks";
 }
 
-TEST_F(Compat, AFileOfANamedFolderReplacesOurs) {
+TEST_F(Compat, AFileOfANamedFolderReplacesTheBundledOne) {
   const Driven driven =
       run("wr.shaping",
           {{"problem", {context(R"({"isSmall":true})")}},
@@ -210,7 +210,7 @@ TEST_F(Compat, DelegationsCriteriaVerificationAndBindingsWork) {
   EXPECT_THAT(driven.texts.at("list"), HasSubstr("docs/licences.md")) << "references are shown";
   EXPECT_THAT(driven.texts.at("licences"), HasSubstr("routine-license-check")) << "the default of the slot";
   EXPECT_THAT(driven.texts.at("check"), HasSubstr("zlib")) << "context is mapped into the child";
-  EXPECT_EQ(driven.gates, 0) << "without openssl nobody approves";
+  EXPECT_EQ(driven.gates, 0) << "without openssl no one needs to approve";
 }
 
 TEST_F(Compat, AHumanApprovalWaitsForASignature) {
@@ -220,14 +220,14 @@ TEST_F(Compat, AHumanApprovalWaitsForASignature) {
   EXPECT_EQ(driven.gates, 1);
 }
 
-TEST_F(Compat, AnOldRatingWantsWhatItsConsequenceSays) {
+TEST_F(Compat, AnOldRatingRequiresItsConsequence) {
   const Driven driven = run("acme.audit-dependencies",
                             {{"list", {context(R"({"libraries":[],"oldLeft":0})")}},
                              {"sign", {rating("risk", R"({"age":"old"})"), rating("risk", R"({"age":"fresh"})")}}});
   EXPECT_THAT(driven.refusals, ElementsAre("sign: ASSESSMENT_FOLLOWUP_REQUIRED"));
 }
 
-// Names of members and of values that choose a kind, anywhere in a file.
+// Names of members, and values that select a kind, anywhere in a file.
 void collect(const Value& value, std::set<std::string>& into) {
   if (value.is_array()) {
     for (const Value& item : value.items()) collect(item, into);

@@ -1,5 +1,5 @@
-// A workflow driven to its end by `signalbox session`, as an agent with a shell drives it: what each step is sent is
-// given by the test, gates are approved, and children are driven by their tokens.
+// Runs a workflow to its end with `signalbox session`, as an agent with a shell does: the test supplies what each step
+// submits, gates are approved, and child sessions are run by their tokens.
 #pragma once
 
 #include <map>
@@ -11,21 +11,21 @@
 
 namespace sb::compat {
 
-// What a step is sent: members of the context and artifacts.
+// What is submitted for a step: members of the context and artifacts.
 struct Delivery {
   Value context = Value::object();
   Value::Array artifacts = {};
 };
 
 struct Driven {
-  std::vector<std::string> opened;           // ids of the steps, in order, those of children too
-  std::map<std::string, std::string> texts;  // of each step, all its openings joined
+  std::vector<std::string> opened;           // ids of the steps, in order, including those of children
+  std::map<std::string, std::string> texts;  // of each step, joined if it was opened several times
   std::vector<std::string> refusals;         // `step: CODE`
   int gates = 0;
-  std::string stuck;  // why it is not complete; empty when it is
+  std::string stuck;  // why it is not complete; empty if it is
 };
 
-// A home of its own, with workflows taken from `folder`.
+// Its own home, with workflows from `folder`.
 class Drive {
  public:
   Drive(std::string program, const std::string& folder);
@@ -33,7 +33,7 @@ class Drive {
   Drive(const Drive&) = delete;
   Drive& operator=(const Drive&) = delete;
 
-  // `deliveries`: for a step the first time, the second time, …; the last one is sent from then on.
+  // `deliveries`: what a step submits the first time, the second time, …; the last one is repeated.
   Driven run(const std::string& workflow, std::map<std::string, std::vector<Delivery>> deliveries);
   test_program::ProgramResult call(std::vector<std::string> arguments) const;
 

@@ -68,7 +68,7 @@ class HomeBefore : public ::testing::Test {
                          {.arguments = std::move(arguments), .input = input, .directory = root_});
   }
 
-  // As `run`, with the folder where it was made: /home/ann. Needs a sandbox.
+  // Like `run`, with the folder at its original path, /home/ann. Needs a sandbox.
   ProgramResult run_in_place(const std::vector<std::string>& arguments) const {
     std::vector<std::string> words = {"--dev-bind", "/", "/", "--tmpfs", "/home", "--bind", root_, "/home/ann"};
     words.insert(words.end(), {"--ro-bind", SB_PROGRAM, "/home/ann/signalbox", "--chdir", "/home/ann/shop"});
@@ -94,7 +94,7 @@ class HomeBefore : public ::testing::Test {
 
   std::string token(const std::string& name) const { return text_at(tokens_, name); }
 
-  // Every decision by the id it was declared with.
+  // Every decision by its declared id.
   std::map<std::string, Value> decisions() const {
     std::map<std::string, Value> all;
     const Value list = json({"inbox", "list", "--all"});
@@ -199,8 +199,8 @@ TEST_F(HomeBefore, AnswersTheOpenDecisions) {
   EXPECT_EQ(text_at(all["drop-more"], "principal"), "ann");
 }
 
-// The question was rendered for a client before; its answer comes through the hook of this program.
-TEST_F(HomeBefore, TakesTheAnswerToAPlannedPrompt) {
+// The older program rendered the question for a client; the answer comes through this program's hook.
+TEST_F(HomeBefore, AcceptsTheAnswerToAPlannedPrompt) {
   const Value& call = tokens_["planned"];
   Value answers = Value::object();
   answers.set(text_at(call["questions"].items().front(), "question"), "green");
@@ -253,7 +253,7 @@ TEST_F(HomeBefore, KeepsPreferencesAndTokens) {
   EXPECT_EQ(run({"serve", "token", "ada", "--revoke"}).code, 2) << "only once";
 }
 
-// Where the project, its remote and the work trees are where they were.
+// With the project, its remote and the work trees at their original paths.
 class HomeInPlace : public HomeBefore {
  protected:
   void SetUp() override {

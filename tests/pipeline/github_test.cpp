@@ -274,7 +274,7 @@ TEST(GitHub, ATokenWithoutPushPermissionIsReportedBeforeAnythingIsSpent) {
   place.script(clean_run());
   const ProgramResult ended = run_goal(place);
   EXPECT_NE(ended.code, 0);
-  EXPECT_THAT(ended.output + ended.errors, HasSubstr("may read acme/shop and not push"));
+  EXPECT_THAT(ended.output + ended.errors, HasSubstr("can read acme/shop but not push"));
   EXPECT_THAT(place.events(), IsEmpty());
 }
 

@@ -150,7 +150,7 @@ TEST_F(OnGitHub, AForgeRequestThatWasNotRecordedStopsIt) {
   const ProgramResult again = played_elsewhere(folder);
   EXPECT_EQ(again.code, 1) << said(again);
   EXPECT_THAT(again.last().string_at("difference").value_or(""),
-              AllOf(HasSubstr("asks the forge what was not recorded (merge)"), HasSubstr("Recorded there")));
+              AllOf(HasSubstr("called the forge in a way that was not recorded (merge)"), HasSubstr("Recorded there")));
   EXPECT_NE(again.last()["outcome"], Value("merged"));
 }
 

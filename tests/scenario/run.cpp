@@ -56,7 +56,7 @@ void prepare(const Place& place, const Scenario& scenario, const fs::path& progr
   for (const char* name : {"signalbox-hook", "gstack-question-preference", "gstack-question-log"}) {
     fs::create_symlink(programs / "signalbox-hook", place.bin() / name);
   }
-  // It is built beside the runner.
+  // It is built next to the runner.
   fs::create_symlink(fs::read_symlink("/proc/self/exe").parent_path() / "terminal", place.bin() / "terminal");
   for (const auto& [name, bytes] : scenario.files) {
     const fs::path path = place.resolve(name);

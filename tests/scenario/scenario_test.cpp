@@ -1,4 +1,4 @@
-// A runner that cannot fail would make every scenario worthless: here each kind of expectation is broken once.
+// A runner that cannot fail would make every scenario worthless: here each kind of expectation fails once.
 #include "scenario/scenario.hpp"
 
 #include <gmock/gmock.h>
@@ -15,7 +15,7 @@ namespace {
 
 using testing::HasSubstr;
 
-// Empty when the scenario with this one step passed.
+// Empty if the scenario with this one step passed.
 std::string outcome(const std::string& step, const std::string& head = "") {
   std::signal(SIGPIPE, SIG_IGN);
   auto document = parse_document("t.yaml", "- name: t\n" + head + "  steps:\n" + step, Syntax::kYaml);
@@ -95,20 +95,20 @@ TEST(ScenarioRunner, TheEnvironmentIsScrubbed) {
 
 TEST(ScenarioRunner, AMistypedKeyIsAFault) {
   EXPECT_THAT(outcome("    - run: [sh]\n      stdot: x\n"), HasSubstr("faults: t.yaml:4"));
-  EXPECT_THAT(outcome("    - run: [cat]\n"), HasSubstr("not one a scenario may run"));
+  EXPECT_THAT(outcome("    - run: [cat]\n"), HasSubstr("a scenario may not run this program"));
   EXPECT_THAT(outcome("    - run: [sh]\n      stdin: {base64: '*'}\n"), HasSubstr("not base64"));
   EXPECT_THAT(outcome("    []\n"), HasSubstr("at least one step"));
   EXPECT_THAT(outcome("    - run: [sh]\n", "  needs: sandbx\n"), HasSubstr("unknown need"));
 }
 
-TEST(ScenarioRunner, ATerminalIsTypedInto) {
+TEST(ScenarioRunner, TypesIntoATerminal) {
   EXPECT_EQ(outcome("    - run: [terminal, wait, 'Name?', type, \"Ann\\n\", --, sh, -c, 'echo Name?; read x; echo $x!']"
                     "\n      stdout_contains: [Ann!]\n"),
             "");
 }
 
-// With a bwrap that fails first in PATH, as in a container that may not make namespaces.
-TEST(ScenarioRunner, WhatNeedsASandboxIsSkippedWhereThereIsNone) {
+// With a failing bwrap first in PATH, as in a container that cannot create namespaces.
+TEST(ScenarioRunner, SkipsScenariosThatNeedAMissingSandbox) {
   const std::string folder = testing::TempDir() + "sb_no_namespaces";
   std::filesystem::create_directories(folder);
   std::ofstream(folder + "/bwrap") << "#!/bin/sh\necho 'bwrap: No permissions to create new namespace' >&2\nexit 1\n";

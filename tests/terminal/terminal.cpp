@@ -1,17 +1,17 @@
 // terminal ACTION... -- COMMAND [ARGUMENT...]
 //
-// Runs a command in a terminal of its own and types into it, never before the text it waits for has been shown. Prints
-// what the terminal shows, with line feeds instead of carriage returns and line feeds. The actions, in order:
+// Runs a command in its own terminal and types into it, never before the text it waits for has been shown. Prints what
+// the terminal shows, with CR LF replaced by LF. The actions, in order:
 //
-//   wait TEXT      until TEXT is shown, behind the text that the last `wait` found
+//   wait TEXT      until TEXT is shown, after the text that the last `wait` found
 //   type TEXT      as a person types it; a line ends with a line feed, Ctrl-C is the byte 3, Ctrl-D the byte 4
-//   run SCRIPT     with sh, while the command goes on; its output goes to stderr
-//   size COLUMNS   makes the terminal that wide
+//   run SCRIPT     with sh, while the command continues; its output goes to stderr
+//   size COLUMNS   sets the width of the terminal
 //   signal NUMBER  sends it to the command
 //   close          closes the terminal, as a window is closed
 //
-// Ends with the command's own exit code (128 + N when signal N ended it), or with 99 when a text is not shown, or the
-// command does not end, within half a minute.
+// Exits with the command's exit code (128 + N if signal N ended it), or with 99 if a text is not shown, or the command
+// does not end, within half a minute.
 #include <poll.h>
 #include <pty.h>
 #include <signal.h>
@@ -108,7 +108,7 @@ class Terminal {
   }
 
  private:
-  // Prints what comes next. False at the end of it, and when the time is over.
+  // Prints the next output. False at its end and on timeout.
   bool read_until(SteadyClock::time_point end) {
     const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(end - SteadyClock::now()).count();
     if (master_ < 0 || left <= 0) return false;
@@ -118,7 +118,7 @@ class Terminal {
     if (ready == 0) return false;
     char buffer[4096];
     const ssize_t count = ::read(master_, buffer, sizeof buffer);
-    if (count <= 0) return count < 0 && errno == EINTR;  // EIO: nobody has the terminal open any more
+    if (count <= 0) return count < 0 && errno == EINTR;  // EIO: no process has the terminal open any more
     std::string text;
     for (const char c : std::string_view(buffer, static_cast<std::size_t>(count))) {
       if (c != '\r') text += c;
@@ -139,7 +139,7 @@ struct Action {
   std::string_view name, argument;
 };
 
-// Where the command begins; 0 when the words are not actions and a command.
+// The index of the command; 0 if the words are not actions and a command.
 std::size_t read_actions(const std::vector<std::string_view>& words, std::vector<Action>& actions) {
   std::size_t at = 0;
   while (at < words.size() && words[at] != "--") {
@@ -154,7 +154,7 @@ std::size_t read_actions(const std::vector<std::string_view>& words, std::vector
   return at + 1 < words.size() ? at + 1 : 0;
 }
 
-// Whether it could be done.
+// Whether the action succeeded.
 bool act(Terminal& terminal, const Action& action) {
   const std::string argument(action.argument);
   if (action.name == "wait") return terminal.wait_for(argument);

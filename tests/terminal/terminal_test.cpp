@@ -1,4 +1,4 @@
-// The program that types for the other tests: it waits, types, and fails when what it waits for does not come.
+// The program that types for other tests: it waits, types, and fails if the expected text does not appear.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -24,14 +24,14 @@ TEST(Terminal, TypesWhenTheTextIsShown) {
 }
 
 // `stty` drops what was typed before it: letters typed before the prompt would be lost.
-TEST(Terminal, LosesNothingToAProgramThatDropsWhatWasTypedBefore) {
+TEST(Terminal, LosesNothingToAProgramThatDropsEarlierInput) {
   const ProgramResult ended = in_terminal({"wait", "Name:", "type", "Ann\n"},
                                           "sleep 0.3; stty -echo; printf Name:; read n; stty echo; echo got $n");
   EXPECT_EQ(ended.code, 0);
   EXPECT_EQ(ended.output, "Name:got Ann\n");
 }
 
-TEST(Terminal, WaitsBehindWhatItFoundBefore) {
+TEST(Terminal, WaitsForTextAfterWhatItFoundBefore) {
   const ProgramResult ended =
       in_terminal({"wait", "more?", "type", "y\n", "wait", "more?", "type", "n\n"},
                   "while echo more?; read x; [ $x = y ]; do sleep 0.1; done; echo ended with $x");

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::string_view kArgumentParser = "src/cli/app.cpp";
 constexpr std::size_t kAsyncFiles = 8;
-constexpr std::size_t kFolderFiles = 36;  // C++ files side by side, tests included
+constexpr std::size_t kFolderFiles = 36;  // C++ files in one folder, tests included
 
 constexpr std::array<std::string_view, 14> kOutside = {"\"base/files.hpp\"",
                                                        "\"base/process.hpp\"",

@@ -1,5 +1,5 @@
-// Every requirement has a test that is found by its id: in the name of a unit test (ReqInt19, ReqSplit22, Amb7, AmbS8,
-// Gap4), or in `requirement:` of a scenario (REQ-INT-45).
+// Every requirement has a test with its id: in the name of a unit test (ReqInt19, ReqSplit22, Amb7, AmbS8, Gap4), or in
+// `requirement:` of a scenario (REQ-INT-45).
 #include <gtest/gtest.h>
 
 #include <cctype>
@@ -26,7 +26,7 @@ constexpr Family kFamilies[] = {{"ReqInt", "REQ-INT-", 72},
 
 using Requirements = std::vector<std::string>;
 
-// The number in each part of the name between underscores that is `mark` and a number.
+// The numbers of all parts of the name, split at underscores, that are `mark` followed by a number.
 void collect(std::string_view name, std::string_view mark, std::set<int>& into) {
   while (!name.empty()) {
     std::string_view part = name.substr(0, name.find('_'));
@@ -92,7 +92,7 @@ TEST(Requirements, AreAllTested) {
   EXPECT_TRUE(missing.empty()) << "no test is named after:" << names;
 }
 
-// Defects of the system whose runs we learned from, `D05_…` in the name of a test. The others come with intake.
+// Defects found in runs of the earlier system, `D05_…` in the name of a test. The others belong to intake.
 constexpr int kDefects = 28;
 const std::set<int> kDefectsOfIntake = {11, 13, 15, 20};
 
@@ -121,14 +121,14 @@ TEST(Requirements, EveryDefectOfTheOldRunsHasATest) {
   EXPECT_TRUE(missing.empty()) << "no test is named after:" << missing;
 }
 
-TEST(Requirements, AMissingDefectIsSeen) {
+TEST(Requirements, AMissingDefectIsFound) {
   const SourceTree tree = {{"src/a_test.cpp", "TEST(Run, D05_Resumes) TEST(Run, XD06_No) TEST(Run, D7_No)"},
                            {"src/b_test.cpp", "TEST(Run, D01_D02_Both) // D09_"},
                            {"src/c.cpp", "TEST(Run, D08_No)"}};
   EXPECT_EQ(tested_defects(tree), (std::set<int>{1, 2, 5}));
 }
 
-TEST(Requirements, AMissingOneIsSeen) {
+TEST(Requirements, AMissingOneIsFound) {
   const SourceTree tree = {
       {"src/a_test.cpp", "TEST(ReqInt1, X) {} TEST_F(AmbS23, Y) {} TEST_P(Z, ReqInt4_ReqInt6_W) {} // XReqInt2"},
       {"src/b.cpp", "TEST(ReqInt3, X) {}"},

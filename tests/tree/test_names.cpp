@@ -1,7 +1,7 @@
+#include "tree/test_names.hpp"
+
 #include <array>
 #include <cctype>
-
-#include "tree/test_names.hpp"
 
 namespace sb::tree {
 namespace {
@@ -10,7 +10,7 @@ bool is_word(char c) {
   return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
 }
 
-// The end of the literal or comment that begins at `at`; `at` itself when none begins there.
+// The end of the literal or comment that starts at `at`; `at` itself if none starts there.
 std::size_t end_of_skipped(std::string_view text, std::size_t at) {
   const auto behind = [&](std::string_view mark, std::size_t from) {
     const auto found = text.find(mark, from);
@@ -24,7 +24,7 @@ std::size_t end_of_skipped(std::string_view text, std::size_t at) {
     if (open == std::string_view::npos) return text.size();
     return behind(")" + std::string(text.substr(at + 2, open - at - 2)) + "\"", open);
   }
-  // A quote behind a digit separates digits: 1'000.
+  // A quote after a digit separates digits: 1'000.
   const bool is_separator = rest.starts_with('\'') && at > 0 && is_word(text[at - 1]);
   if (is_separator || (!rest.starts_with('"') && !rest.starts_with('\''))) return at;
   for (std::size_t i = at + 1; i < text.size(); ++i) {
@@ -37,7 +37,7 @@ std::size_t end_of_skipped(std::string_view text, std::size_t at) {
   return text.size();
 }
 
-// The source with a space in place of each literal and comment.
+// The source with each literal and comment replaced by a space.
 std::string code_of(std::string_view text) {
   std::string code;
   for (std::size_t at = 0; at < text.size();) {
@@ -48,7 +48,7 @@ std::string code_of(std::string_view text) {
   return code;
 }
 
-// Reads a word and the mark behind it, with spaces around either. Empty when that is not what is there.
+// Reads a word and the mark after it, with spaces around either. Empty if they are not there.
 std::string read_word(std::string_view code, std::size_t& at, char mark) {
   const auto skip_spaces = [&] {
     while (at < code.size() && std::isspace(static_cast<unsigned char>(code[at])) != 0) ++at;

@@ -105,7 +105,7 @@ class ReplayingModel final : public Model {
     return std::move(*reply);
   }
   static std::unexpected<ModelError> broken_off() {
-    return std::unexpected(ModelError{Kind::kStopped, {ErrorCode::kUnavailable, "Broken off", {}, {}}});
+    return std::unexpected(ModelError{Kind::kStopped, {ErrorCode::kUnavailable, "Interrupted", {}, {}}});
   }
 
   std::string name_;

@@ -12,7 +12,7 @@
 //   tool_ended    {turn, call, tool, result: hash, error, ms, [facts]}    facts: what later calls need from it
 //   awaiting      {turn, decision}                         a person must answer; the worker has returned
 //   setback       {turn, kind, reason, model, [until], [told], [usage, cost]}    a failed request. until: time of the
-//                  next one; told: the provider named that time; usage: reported by a reply that broke off
+//                  next one; told: the provider named that time; usage: reported by an interrupted reply
 //   parked        {turn, reason, until, [model], [told]}   the provider is unavailable; the worker has returned
 //   nudged        {turn, why, text}                        a message from Signalbox: hints, interrupted writes, …
 //   compacted     {turn, text: hash, before, after}        the conversation restarts with this text

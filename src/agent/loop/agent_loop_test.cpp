@@ -176,7 +176,8 @@ class EndlessModel final : public Model {
     for (int i = 0; i < 8; ++i) {
       clock_.sleep_ms(100);
       if (!on_delta("") || !request.should_continue()) {
-        return std::unexpected(ModelError{ModelError::Kind::kStopped, {ErrorCode::kUnavailable, "Broken off", {}, {}}});
+        return std::unexpected(
+            ModelError{ModelError::Kind::kStopped, {ErrorCode::kUnavailable, "Interrupted", {}, {}}});
       }
     }
     return inner_->reply(request, on_delta);

@@ -19,7 +19,7 @@ void mark_for_cache(Value& block) {
   block.set("cache_control", Value::object({{"type", "ephemeral"}}));
 }
 
-// As the API takes it back; nothing for what it does not take: empty texts, and what only other providers understand.
+// The block as the API accepts it; nothing for what it rejects: empty texts, and blocks of other providers.
 std::optional<Value> block_to_send(const Value& block) {
   const std::string type = block.string_at("type").value_or("");
   if (type.empty() || type.starts_with("openai_")) return std::nullopt;

@@ -1,7 +1,7 @@
-// Models by the Messages API of Anthropic, and whoever else speaks it.
+// Models behind Anthropic's Messages API, or another server that supports it.
 //
-// What is sent: system slots, tools and messages as they are, streamed. Cache marks, at most four: on the last tool, on
-// the last system slot and the one before it (the last may change from turn to turn), and on the newest message.
+// Sends system slots, tools and messages unchanged, and streams the reply. Sets at most four cache marks: on the last
+// tool, on the last two system slots (the last one may change from turn to turn), and on the newest message.
 #pragma once
 
 #include <memory>

@@ -1,5 +1,5 @@
-// Events of the Messages API, read into a reply: message_start, content_block_start, _delta and _stop, message_delta,
-// message_stop, ping, error. Events nobody knows are passed over.
+// Reads the events of the Messages API into a reply: message_start, content_block_start, _delta and _stop,
+// message_delta, message_stop, ping, error. Unknown events are ignored.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -13,13 +13,13 @@ namespace sb::agent {
 
 namespace {
 
-constexpr std::size_t kBlockBytes = 64;  // what a block counts for, however little is in it
+constexpr std::size_t kBlockBytes = 64;  // the least that a block counts for
 
 std::optional<ModelError> malformed(std::string message) {
   return model_error(ModelError::Kind::kMalformed, std::move(message)).error();
 }
 
-// A block as it grows: what it began with, and what its deltas add to which member.
+// A block under construction: its start, and the text that deltas add to each member.
 struct OpenBlock {
   Value start;
   std::map<std::string, std::string, std::less<>> texts;  // text, thinking, signature
@@ -55,10 +55,10 @@ class AnthropicReader final : public ReplyReader {
 
  private:
   std::optional<ModelError> started(const Value& message) {
-    if (has_started_) return malformed("The model's reply begins twice");
-    if (!message.is_object()) return malformed("The model's reply begins with no message");
+    if (has_started_) return malformed("The model's reply starts twice");
+    if (!message.is_object()) return malformed("The model's reply does not start with a message");
     if (const Value* content = message.find("content"); content && !content->is_array()) {
-      return malformed("The content of the model's reply is no list");
+      return malformed("The content of the model's reply is not a list");
     }
     has_started_ = true;
     model_ = message.string_at("model").value_or("");
@@ -69,10 +69,10 @@ class AnthropicReader final : public ReplyReader {
   std::optional<ModelError> block_started(const Value& event) {
     const Value& index = event["index"];
     const Value& block = event["content_block"];
-    if (!has_started_) return malformed("The model's reply has content before it begins");
-    if (!index.is_integer() || !block.is_object()) return malformed("A content block of the model's reply is none");
+    if (!has_started_) return malformed("The model's reply has content before its start");
+    if (!index.is_integer() || !block.is_object()) return malformed("The model's reply has an invalid content block");
     if (!blocks_.emplace(index.as_integer(), OpenBlock{block, {}, {}}).second) {
-      return malformed(fmt::format("Content block {} of the model's reply begins twice", index.as_integer()));
+      return malformed(fmt::format("Content block {} of the model's reply starts twice", index.as_integer()));
     }
     return room_.take(kBlockBytes + to_json(block).size());
   }
@@ -80,7 +80,7 @@ class AnthropicReader final : public ReplyReader {
   std::optional<ModelError> block_grew(const Value& event, std::string& delta) {
     const Value& index = event["index"];
     const auto block = index.is_integer() ? blocks_.find(index.as_integer()) : blocks_.end();
-    if (block == blocks_.end()) return malformed("The model's reply goes on with a content block that never began");
+    if (block == blocks_.end()) return malformed("The model's reply continues a content block that was never started");
     const Value& change = event["delta"];
     if (const auto json = change.string_at("partial_json")) {
       block->second.input += *json;
@@ -102,7 +102,7 @@ class AnthropicReader final : public ReplyReader {
     return std::nullopt;
   }
 
-  // Later counts replace earlier ones: they are of the message so far.
+  // Later counts replace earlier ones: each is for the whole message so far.
   void count(const Value& usage) {
     const auto take = [&](std::string_view name, std::int64_t& count) {
       if (usage[name].is_integer()) count = token_count(usage[name]);

@@ -7,7 +7,7 @@ namespace sb::agent {
 
 namespace {
 
-// Of the format; empty: a comment.
+// Whether the format defines this field; empty: a comment.
 bool is_known(std::string_view field) {
   return field.empty() || field == "data" || field == "event" || field == "id" || field == "retry";
 }

@@ -1,5 +1,5 @@
-// Server-sent events out of bytes as they come: `event:` and `data:` lines up to an empty one. Lines end with LF, CR LF
-// or CR; comments and other fields are passed over, as is a byte order mark. Pure.
+// Parses server-sent events incrementally: `event:` and `data:` lines up to an empty line. Lines end with LF, CR LF or
+// CR; comments, other fields and a byte order mark are ignored. Pure.
 #pragma once
 
 #include <cstddef>
@@ -10,25 +10,25 @@
 namespace sb::agent {
 
 struct SseEvent {
-  std::string name;  // empty where none was given
+  std::string name;  // empty if absent
   std::string data;  // its lines joined by LF
 };
 
 class SseParser {
  public:
-  // An event, and a line, may have so many bytes; one that has more ends the reading for good.
+  // The size limit of an event and of a line; a larger one ends the parsing for good.
   explicit SseParser(std::size_t max_bytes) : max_bytes_(max_bytes) {}
 
-  // The events these bytes complete.
+  // The events that these bytes complete.
   std::vector<SseEvent> feed(std::string_view bytes);
   bool is_too_large() const { return is_too_large_; }
-  bool has_begun() const;  // whether what came looks like such a stream so far
+  bool has_begun() const;  // whether the bytes so far look like an event stream
 
  private:
   void line(std::string_view text, std::vector<SseEvent>& events);
 
   std::size_t max_bytes_;
-  std::string rest_;  // of a line that is not whole yet
+  std::string rest_;  // the start of an incomplete line
   SseEvent event_;
   bool has_data_ = false, is_too_large_ = false, has_begun_ = false, is_first_ = true, after_cr_ = false;
 };

@@ -18,12 +18,12 @@ namespace {
 
 using Kind = ModelError::Kind;
 
-constexpr std::size_t kShownErrorBytes = 600;  // of what a provider says
+constexpr std::size_t kShownErrorBytes = 600;  // of a provider's error text
 constexpr std::size_t kStrangeBytes = 64u << 10;
 constexpr std::int64_t kConnectMs = 10'000;
 constexpr std::int64_t kWholeMs = 3'600'000;
 
-// Half a surrogate pair, which some programs send where they cut a text, becomes U+FFFD.
+// Half a surrogate pair, which some programs send where they truncate a text, becomes U+FFFD.
 std::string with_whole_characters(std::string_view json) {
   const auto is_half = [&](std::size_t at, std::string_view range) {
     return json.substr(at, 2) == "\\u" && at + 6 <= json.size() && (json[at + 2] == 'd' || json[at + 2] == 'D') &&
@@ -45,7 +45,7 @@ std::string with_whole_characters(std::string_view json) {
 }
 
 Result<Value> parse_event(const std::string& data) {
-  // Not so deep that what is kept of it could not be read again inside of a log's entry.
+  // Limited in depth so that it can still be parsed when it is nested in a log entry.
   const JsonBounds bounds{.bytes = 2 * limits::kReplyBytes, .depth = limits::kReplyDepth};
   auto parsed = parse_json(data, bounds);
   if (parsed || parsed.error().code == ErrorCode::kLimit) return parsed;
@@ -69,9 +69,9 @@ bool is_about_length(std::string_view type, std::string_view said) {
 std::string_view remedy_for(Kind kind) {
   switch (kind) {
     case Kind::kAuth:
-      return "Look at the key and the account behind it";
+      return "Check the key and its account";
     case Kind::kRequest:
-      return "Look at model, url and api in the settings";
+      return "Check model, url and api in the settings";
     default:
       return {};
   }
@@ -94,7 +94,7 @@ ModelError error_from_transport(const net::ClientFailure& failure) {
   if (failure.kind == Failed::kTooLarge) kind = Kind::kTooLarge;
   if (failure.kind == Failed::kStopped) kind = Kind::kStopped;
   ModelError error{kind, failure.error};
-  if (failure.kind == Failed::kTimeout) error.error.remedy = "A model that is only slow needs a longer limits: {stall}";
+  if (failure.kind == Failed::kTimeout) error.error.remedy = "If the model is only slow, increase limits: {stall}";
   return error;
 }
 
@@ -136,7 +136,8 @@ bool ReplyStream::feed(std::string_view bytes, const OnDelta& on_delta) {
     if (!take(event, on_delta)) return false;
   }
   if (events_.has_begun()) unexpected_text_.clear();
-  if (events_.is_too_large()) error_ = model_error(Kind::kTooLarge, "An event of the model's reply has no end").error();
+  if (events_.is_too_large())
+    error_ = model_error(Kind::kTooLarge, "An event of the model's reply is too large").error();
   return !error_;
 }
 
@@ -148,8 +149,8 @@ bool ReplyStream::take(const SseEvent& event, const OnDelta& on_delta) {
   const auto value = parse_event(event.data);
   if (!value || !value->is_object()) {
     error_ = model_error(Kind::kMalformed,
-                         value ? "An event of the model's reply is no object"
-                               : fmt::format("An event of the model's reply cannot be read: {}", value.error().message))
+                         value ? "An event of the model's reply is not an object"
+                               : fmt::format("An event of the model's reply is invalid: {}", value.error().message))
                  .error();
     return false;
   }
@@ -162,12 +163,12 @@ bool ReplyStream::take(const SseEvent& event, const OnDelta& on_delta) {
 
 ModelResult ReplyStream::outcome() {
   if (error_) return std::unexpected(*error_);
-  if (is_stopped_) return model_error(Kind::kStopped, "Broken off");
+  if (is_stopped_) return model_error(Kind::kStopped, "Interrupted");
   if (reader_.is_whole()) return reader_.finish();
   if (!events_.has_begun() && bytes_ > 0) {
-    return model_error(Kind::kMalformed, "What came is no stream of events", "Look at url and api in the settings");
+    return model_error(Kind::kMalformed, "The response is not an event stream", "Check url and api in the settings");
   }
-  return model_error(Kind::kTruncated, "The model's reply ended before it was whole");
+  return model_error(Kind::kTruncated, "The model's reply is incomplete");
 }
 
 Kind error_kind(int status, std::string_view type, std::string_view said) {
@@ -204,10 +205,10 @@ namespace {
 
 struct ProviderMessage {
   std::string type, message;
-  int status = 0;  // a code that is one of HTTP
+  int status = 0;  // an error code that is an HTTP status
 };
 
-// The most telling of what providers and servers that imitate them put into an error.
+// The most useful of the members that providers, and servers that imitate them, put into an error.
 ProviderMessage provider_message_in(const Value& error) {
   ProviderMessage said;
   if (error.is_string()) said.message = error.as_string();
@@ -253,12 +254,12 @@ bool is_error_body(std::string_view body) {
 ModelError error_in_stream(const Value& error) {
   const ProviderMessage said = provider_message_in(error);
   Kind kind = error_kind(0, said.type, said.message);
-  // Once it streams the request was taken, so a fault nobody knows is the provider's.
+  // Once it streams, the request was accepted, so an unknown error is the provider's.
   if (kind == Kind::kRequest && said.type != "invalid_request_error" && said.type != "not_found_error") {
     kind = Kind::kOverloaded;
   }
   const std::string text = said.message.empty() ? said.type : said.message;
-  return model_error(kind, fmt::format("The model's provider broke its reply off: {}", quoted(text)),
+  return model_error(kind, fmt::format("The model's provider stopped its reply with an error: {}", quoted(text)),
                      std::string(remedy_for(kind)))
       .error();
 }
@@ -305,7 +306,7 @@ ModelResult exchange(const ProviderCall& call, const ModelRequest& request, Repl
   wire.max_bytes = limits::kReplyStreamBytes;
   wire.on_piece = [&](std::string_view piece) { return stream.feed(piece, on_delta); };
   wire.should_continue = [&] {
-    // Whoever holds the stream open behind a whole message is not waited for.
+    // Does not wait for a server that keeps the stream open after the complete message.
     if (stream.is_whole() && ++looks_after_end > 2) return false;
     return !request.should_continue || request.should_continue();
   };

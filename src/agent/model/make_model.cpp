@@ -23,7 +23,7 @@ Result<std::unique_ptr<Model>> make_model(const ModelSettings& settings, Provide
       break;
   }
   return fail(ErrorCode::kInvalid, fmt::format("The model {} is an agent program, not a model", settings.name),
-              "Name a model of another provider here");
+              "Use a model of another provider here");
 }
 
 }  // namespace sb::agent

@@ -1,5 +1,5 @@
-// Makes the model that the settings name. Keys are looked up here, at the last moment, and go nowhere but into the
-// header they are sent in.
+// Makes the model that the settings name. Keys are looked up here, at the last moment, and are used only in the header
+// that sends them.
 #pragma once
 
 #include <memory>
@@ -19,14 +19,14 @@ struct ProviderParts {
   Seams seams;
   net::HttpClient& http;
   store::Store& store;
-  std::string run;  // whose rows of `script-used` count; the session's id where there is no run
-  // One for all sessions of a run that are worked on in this process; absent: this session is alone.
+  std::string run;  // whose rows of `script-used` count; without a run, the session's id
+  // Shared by all sessions of a run in this process; absent: this session is the only one.
   std::shared_ptr<UsedLines> used = {};
   RetryPolicy retries = {};
 };
 
-// Models behind HTTP ask again by themselves (retry.hpp). An error of a script stands for what is left after that.
-// kInvalid: a `command` is no model of ours, and a script or a key that cannot be read.
+// Models behind HTTP retry by themselves (retry.hpp). An error in a script means the error after all retries. kInvalid:
+// a `command`, which is a program and not a model; a script or key that cannot be read.
 Result<std::unique_ptr<Model>> make_model(const ModelSettings& settings, ProviderParts parts);
 
 }  // namespace sb::agent

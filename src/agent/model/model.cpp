@@ -15,12 +15,12 @@ constexpr std::array<std::string_view, 13> kErrorNames = {
     "unreachable", "rate_limited", "overloaded", "cut",    "auth",     "request", "too_long",
     "malformed",   "too_large",    "budget",     "script", "diverged", "stopped"};
 
-// What the block lacks; empty when nothing.
+// What is wrong with the block; empty if nothing is.
 std::string_view lack_of(const Value& block) {
-  if (!block.is_object()) return "is no object";
+  if (!block.is_object()) return "is not an object";
   const auto type = block.string_at("type");
   if (!type) return "has no type";
-  if (*type == "text" && !block.string_at("text")) return "is a text without its text";
+  if (*type == "text" && !block.string_at("text")) return "is a text block without text";
   if (*type != "tool_use") return {};
   if (block.string_at("name").value_or("").empty()) return "is a tool_use without a name";
   if (block.string_at("id").value_or("").empty()) return "is a tool_use without an id";
@@ -66,7 +66,7 @@ Value to_value(const Usage& usage) {
 }
 
 std::int64_t token_count(const Value& value) {
-  constexpr std::int64_t kMost = 1'000'000'000;  // sums and prices of it stay far from overflowing
+  constexpr std::int64_t kMost = 1'000'000'000;  // so that sums and prices cannot overflow
   return value.is_integer() ? std::clamp<std::int64_t>(value.as_integer(), 0, kMost) : 0;
 }
 

@@ -1,10 +1,10 @@
-// A model that is asked for its next message. Providers (anthropic, openai, scripted) and what is put around them
-// (retries, budgets, cassettes) all stand behind this.
+// The interface of a model that is asked for its next message. Providers (anthropic, openai, scripted) and their
+// wrappers (retries, budgets, cassettes) implement it.
 //
-// Messages are kept in one form, the content blocks of the Messages API, as values:
+// Messages have one form, the content blocks of the Messages API, as values:
 //   {type: text, text}  {type: tool_use, id, name, input}  {type: tool_result, tool_use_id, content: text, is_error}
-// and whatever else a provider sent (thinking), which only that provider is given back. Providers translate. The input
-// of a tool_use that was no JSON object stands as a string, as it came: misfit() refuses it, and the model is told.
+// and other blocks of a provider (thinking), which are sent back only to that provider. Providers translate. The input
+// of a tool_use that was not a JSON object is kept as a string: the call is rejected, and the model sees the error.
 //
 // Threads: reply() from any; each call is one exchange.
 #pragma once
@@ -34,7 +34,7 @@ struct ToolDeclaration {
   Value input_schema;
 };
 
-// Who asks. Not sent; scripted models, ledgers and cassettes go by it.
+// Who makes the request. Not sent; used by scripted models, ledgers and cassettes.
 struct Requester {
   std::string run = {}, session = {}, workflow = {}, role = {}, step = {};
   int turn = 0;  // of the session, from 1
@@ -49,14 +49,15 @@ struct ModelRequest {
   int max_tokens = 8'192;
   std::optional<double> temperature = {};
   Requester requester = {};
-  // Asked a few times a second, also while nothing comes: false breaks off (kStopped). No sign of life. Not sent.
+  // Called a few times a second, even while nothing arrives; false interrupts (kStopped). Does not count as progress.
+  // Not sent.
   std::function<bool()> should_continue = {};
-  // Without a byte from the other side: after this it is given up, and asked again where that helps. Not sent.
+  // How long to wait for the next byte before giving up, and retrying if that can help. Not sent.
   std::int64_t idle_timeout_ms = 90'000;
-  // A try failed, and the next one is made at `at_ms`. Before the wait, on the thread that asks. Not sent.
+  // Called after a failed attempt, before the wait, on the calling thread; the next attempt is at `at_ms`. Not sent.
   std::function<void(const ModelError& error, std::int64_t at_ms)> on_retry = {};
 };
-// What is sent, in the common form and without the asker: what hashes, cassettes and the proof of isolation look at.
+// What is sent, in the common form and without the requester: used by hashes, cassettes and the proof of isolation.
 Value to_value(const ModelRequest& request);
 
 struct Usage {
@@ -66,11 +67,11 @@ struct Usage {
   bool operator==(const Usage&) const = default;
 };
 Value to_value(const Usage& usage);            // {input, output, [cache_read], [cache_write]}
-Usage usage_from(const Value& value);          // what is not there, or no count, is 0
-std::int64_t token_count(const Value& value);  // of somebody else's making: 0 for what is no count, and bounded
+Usage usage_from(const Value& value);          // 0 for a member that is missing or not a count
+std::int64_t token_count(const Value& value);  // for untrusted input: 0 for anything that is not a count; bounded
 
 enum class StopReason { kEndTurn, kToolUse, kMaxTokens, kRefusal, kOther };
-std::string_view to_string(StopReason reason);  // as the Messages API says: end_turn, tool_use, …
+std::string_view to_string(StopReason reason);  // as in the Messages API: end_turn, tool_use, …
 StopReason stop_reason_named(std::string_view name);
 
 struct ModelReply {
@@ -78,35 +79,35 @@ struct ModelReply {
   StopReason stop = StopReason::kEndTurn;
   Usage usage = {};
   std::string model = {};  // as the provider names it
-  // Of a scripted one: SCRIPT/LINE that was used. The loop puts a row RUN/MARK into the collection `script-used` with
-  // the commit that keeps the turn, so that a restart goes on with the next line.
+  // Of a scripted model: the SCRIPT/LINE that was used. The loop adds a row RUN/MARK to the collection `script-used` in
+  // the commit that stores the turn, so that a restart continues with the next line.
   std::string mark = {};
 };
 Value to_value(const ModelReply& reply);
 Result<ModelReply> reply_from(const Value& value);
-// Each block an object with a type, and with what its type needs; kInvalid names the first that is not.
+// Each block must be an object with a type and the members of that type; kInvalid names the first that is not.
 Result<Value::Array> blocks_from(const Value& value);
 
 struct ModelError {
   enum class Kind {
-    kUnreachable,     // retrying helps, from here on
+    kUnreachable,     // from here on, retrying can help
     kRateLimited,     // 429
     kOverloaded,      // 529 and other 5xx
-    kTruncated,       // the stream ended before the message did
-    kAuth,            // 401, 403: retrying does not help, from here on
-    kRequest,         // 400: what we sent is wrong
+    kTruncated,       // the stream ended before the message was complete
+    kAuth,            // 401, 403; from here on, retrying does not help
+    kRequest,         // 400: the request is invalid
     kContextTooLong,  // the conversation does not fit
-    kMalformed,       // what came is no message
-    kTooLarge,        // an endless answer
+    kMalformed,       // the response is not a message
+    kTooLarge,        // the response is too large
     kBudget,          // a budget is used up
     kScript,          // the script has no line for this, or its guard does not hold
-    kDiverged,        // a replay was asked something it has no answer for
-    kStopped,         // on_delta said so
+    kDiverged,        // a replay has no recorded answer to this request
+    kStopped,         // interrupted by on_delta or should_continue
   };
   Kind kind = Kind::kUnreachable;
   Error error;
   std::optional<std::int64_t> retry_after_ms = {};  // as the provider asks
-  Usage usage = {};  // what was heard of a reply that broke off: it is billed all the same
+  Usage usage = {};                                 // as far as reported for an interrupted reply, which is billed too
   bool is_retryable() const { return kind <= Kind::kTruncated; }
 };
 std::string_view to_string(ModelError::Kind kind);  // unreachable, rate_limited, …
@@ -114,8 +115,8 @@ std::optional<ModelError::Kind> model_error_named(std::string_view name);
 std::span<const std::string_view> model_error_names();
 using ModelResult = std::expected<ModelReply, ModelError>;
 
-// Text as it comes, or nothing but a sign of life (a ping, a piece of a tool's input, a wait before the next try);
-// false breaks off.
+// Receives text as it arrives, or an empty text as a sign of progress (a ping, a piece of a tool's input, a wait before
+// the next attempt); false interrupts.
 using OnDelta = std::function<bool(std::string_view text)>;
 
 class Model {

@@ -1,6 +1,6 @@
-// Models by the APIs of OpenAI, and whoever else speaks them (most servers of one's own do): Responses, and
-// ChainConversation Completions. Both are streamed and nothing is stored there; reasoning comes back sealed and is sent
-// along again.
+// Models behind OpenAI's APIs, or another server that supports them (most self-hosted ones do): Responses and Chat
+// Completions. Both stream, and nothing is stored at the provider; encrypted reasoning is sent back with the next
+// request.
 #pragma once
 
 #include <memory>
@@ -15,16 +15,16 @@ Value responses_body(const ModelSettings& settings, const ModelRequest& request)
 std::unique_ptr<ReplyReader> make_responses_reader();
 
 Value chat_body(const ModelSettings& settings, const ModelRequest& request);
-// `turn` makes the ids of calls that came without one differ from those before.
+// `turn` makes generated ids, for calls that have none, differ from earlier ones.
 std::unique_ptr<ReplyReader> make_chat_reader(int turn);
 
-// AttachedBy settings.api.
+// Chosen by settings.api.
 std::unique_ptr<Model> make_openai(const ModelSettings& settings, const Seams& seams, net::HttpClient& http);
 
-// What both have in common: a call's input as text, and a result's text, marked where it is an error.
+// Shared by both: a call's input as text, and a result's text, marked if it is an error.
 std::string arguments_text(const Value& input);
 std::string result_text(const Value& block);
-// Tokens; those from the cache are counted among the input there and apart from it here.
+// Token counts. OpenAI includes cached tokens in the input; here they are separate.
 Usage openai_usage(const Value& usage, std::string_view input, std::string_view output);
 
 }  // namespace sb::agent

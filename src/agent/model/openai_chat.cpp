@@ -28,7 +28,7 @@ std::string joined_text(const Message& message) {
 }
 
 void add_user(const Message& message, Value::Array& messages) {
-  // Results first: they must follow the calls at once.
+  // Results first: they must directly follow the calls.
   for (const Value& block : message.content) {
     if (block.string_at("type") != "tool_result") continue;
     Value result = spoken("tool", result_text(block));
@@ -66,7 +66,7 @@ class ChatReader final : public ReplyReader {
     if (event["usage"].is_object()) reply_.usage = openai_usage(event["usage"], "prompt_tokens", "completion_tokens");
     if (!choices || choices->is_null()) return std::nullopt;
     if (!choices->is_array()) {
-      return model_error(Kind::kMalformed, "The choices of the model's reply are no list").error();
+      return model_error(Kind::kMalformed, "The choices of the model's reply are not a list").error();
     }
     for (const Value& choice : choices->items()) {
       if (choice["index"].is_integer() && choice["index"].as_integer() != 0) continue;
@@ -76,7 +76,7 @@ class ChatReader final : public ReplyReader {
   }
 
   void done() override { is_over_ |= has_begun_; }
-  // What follows the reason for the end is only the count of tokens, and some never say [DONE].
+  // Only the token count follows the finish reason, and some servers never send [DONE].
   bool is_whole() const override { return is_over_; }
   Usage usage() const override { return reply_.usage; }
 
@@ -99,7 +99,7 @@ class ChatReader final : public ReplyReader {
 
   std::optional<ModelError> take_choice(const Value& choice, std::string& delta) {
     has_begun_ = true;
-    // Servers that do not stream after all put the whole message here.
+    // Servers that do not stream put the whole message here.
     const Value& change = choice.find("delta") ? choice["delta"] : choice["message"];
     for (const std::string_view member : {"content", "refusal"}) {
       const auto text = change.string_at(member);
@@ -146,7 +146,7 @@ class ChatReader final : public ReplyReader {
 Value chat_body(const ModelSettings& settings, const ModelRequest& request) {
   Value body = Value::object(
       {{"model", settings.model}, {"stream", true}, {"stream_options", Value::object({{"include_usage", true}})}});
-  // The newer name is refused by older servers of one's own, and the older one by newer models of OpenAI.
+  // Older self-hosted servers reject the newer name, and OpenAI's newer models the older one.
   body.set(settings.url.empty() ? "max_completion_tokens" : "max_tokens", request.max_tokens);
   if (request.temperature) body.set("temperature", *request.temperature);
   Value::Array messages;

@@ -13,7 +13,7 @@ namespace {
 
 using Kind = ModelError::Kind;
 
-// Models that think before they answer. Asking others for what they thought is an error.
+// Reasoning models. Asking other models for their reasoning is an error.
 bool is_reasoning(std::string_view model) {
   const bool is_o = model.size() > 1 && model[0] == 'o' && model[1] >= '1' && model[1] <= '9';
   return is_o || model.starts_with("gpt-5") || model.starts_with("codex");
@@ -76,13 +76,15 @@ class ResponsesReader final : public ReplyReader {
   std::optional<ModelError> item_done(const Value& event) {
     const Value& index = event["output_index"];
     const Value& item = event["item"];
-    if (!item.is_object()) return model_error(Kind::kMalformed, "An item of the model's reply is no object").error();
+    if (!item.is_object())
+      return model_error(Kind::kMalformed, "An item of the model's reply is not an object").error();
     items_.insert_or_assign(index.is_integer() ? index.as_integer() : static_cast<std::int64_t>(items_.size()), item);
     return items_room_.take(64 + to_json(item).size());
   }
 
   std::optional<ModelError> ended(const Value& response) {
-    if (!response.is_object()) return model_error(Kind::kMalformed, "The model's reply ends with no response").error();
+    if (!response.is_object())
+      return model_error(Kind::kMalformed, "The last event of the model's reply has no response").error();
     is_over_ = true;
     reply_.model = response.string_at("model").value_or("");
     reply_.usage = openai_usage(response["usage"], "input_tokens", "output_tokens");
@@ -91,8 +93,9 @@ class ResponsesReader final : public ReplyReader {
     if (why == "content_filter") reply_.stop = StopReason::kRefusal;
     const Value& output = response["output"];
     if (!items_.empty() || output.is_null()) return std::nullopt;
-    if (!output.is_array()) return model_error(Kind::kMalformed, "The output of the model's reply is no list").error();
-    // Servers that send no items one by one send them here.
+    if (!output.is_array())
+      return model_error(Kind::kMalformed, "The output of the model's reply is not a list").error();
+    // Servers that do not send items one by one send them here.
     for (std::size_t i = 0; i < output.items().size(); ++i) items_.emplace(i, output.items()[i]);
     return items_room_.take(to_json(output).size());
   }
@@ -106,14 +109,14 @@ class ResponsesReader final : public ReplyReader {
           tool_use_block(id, item.string_at("name").value_or(""), arguments_text(item["arguments"])));
       if (reply_.stop == StopReason::kEndTurn) reply_.stop = StopReason::kToolUse;
     } else if (type == "reasoning" && item.string_at("encrypted_content")) {
-      // Only what comes sealed can be given back: nothing is stored there.
+      // Only encrypted reasoning can be sent back, because nothing is stored at the provider.
       reply_.content.push_back(Value::object({{"type", "openai_reasoning"}, {"item", item}}));
     }
     return std::nullopt;
   }
 
   std::optional<ModelError> add_message(const Value& content) {
-    if (!content.is_array()) return model_error(Kind::kMalformed, "The content of a message is no list").error();
+    if (!content.is_array()) return model_error(Kind::kMalformed, "The content of a message is not a list").error();
     for (const Value& part : content.items()) {
       const auto refusal = part.string_at("refusal");
       const auto text = refusal ? refusal : part.string_at("text");
@@ -126,7 +129,7 @@ class ResponsesReader final : public ReplyReader {
 
   std::map<std::int64_t, Value> items_;
   ModelReply reply_;
-  ReplySizeLimit room_, items_room_;  // what comes bit by bit comes again whole
+  ReplySizeLimit room_, items_room_;  // streamed parts are sent again as complete items
   bool is_over_ = false;
 };
 

@@ -12,7 +12,7 @@ namespace sb::agent {
 
 namespace {
 
-// `claude-x-20250101`, `gpt-x-2025-08-07` and `claude-x-latest` are what they are without that.
+// Drops the suffix of `claude-x-20250101`, `gpt-x-2025-08-07` and `claude-x-latest`.
 bool is_version_of(std::string_view model, std::string_view known) {
   if (!model.starts_with(known)) return false;
   const std::string_view rest = model.substr(known.size());
@@ -36,7 +36,7 @@ bool fill_known_prices(ModelSettings& settings) {
   if (settings.has_prices) return true;
   const auto prices = known_prices(settings.model);
   if (!prices) return false;
-  // A dollar for a million tokens is a hundred millionths of a cent for each.
+  // A dollar per million tokens is a hundred millionths of a cent per token.
   const auto price = [&](std::string_view name) {
     const Value* dollars_each = prices->find(name);
     return dollars_each && dollars_each->is_number() ? std::llround(dollars_each->as_number() * 100)
@@ -56,7 +56,7 @@ std::int64_t cost_of(const ModelSettings& settings, const Usage& usage) {
 }
 
 std::string dollars(std::int64_t micro_cents) {
-  constexpr int kDigits = 4, kMost = 8;  // that count; a millionth of a cent has eight behind the point
+  constexpr int kDigits = 4, kMost = 8;  // significant digits; a millionth of a cent has eight decimals
   const double amount = static_cast<double>(micro_cents) / 1e8;
   if (micro_cents <= 0 || amount >= 1) return fmt::format("${:.2f}", amount);
   const int zeros = -static_cast<int>(std::floor(std::log10(amount))) - 1;

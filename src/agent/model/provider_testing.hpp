@@ -1,4 +1,4 @@
-// For the tests of providers: seams with a key, a server that sends raw bytes, and a sample stream of each API.
+// For tests of providers: seams with a key, a server that sends raw bytes, and a sample stream of each API.
 #pragma once
 
 #include <gtest/gtest.h>

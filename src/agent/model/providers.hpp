@@ -1,8 +1,8 @@
-// The model providers, one row each. To add one, add a row to providers.cpp; where it speaks an API that no other
-// provider speaks, also a file beside anthropic.cpp that makes its models.
+// The model providers, one row each. To add one, add a row to providers.cpp; if its API is a new one, also add a file
+// next to anthropic.cpp that makes its models.
 //
-// Everything that depends on the provider comes from its row: the names that the settings take, which keys its models
-// have there, where requests go, how the key is sent, and what the model proxy passes on.
+// Everything that depends on the provider comes from its row: its name in the settings, the keys its models have there,
+// where requests go, how the key is sent, and what the model proxy forwards.
 #pragma once
 
 #include <memory>
@@ -26,7 +26,7 @@ struct ModelSettings;
 
 struct ModelProvider {
   enum class Kind {
-    kHttp,     // a server that is sent each request
+    kHttp,     // a server that receives each request
     kProgram,  // an agent program that brings its own loop
     kScript,   // a file of replies
   };
@@ -34,24 +34,24 @@ struct ModelProvider {
   Kind kind;
 
   // Of kHttp.
-  std::string_view url = {};         // where requests go unless the settings have a `url`
+  std::string_view url = {};         // where requests go if the settings have no `url`
   std::string_view key_header = {};  // the header the key is sent in
   std::string_view key_prefix = {};  // what precedes the key there
-  // The API that agent programs reach it by, as data/recipes.yaml and api_of() in programs/proxy_wire.hpp name it.
+  // The API that agent programs use for it, as data/recipes.yaml and api_of() in programs/proxy_wire.hpp name it.
   std::string_view api = {};
-  std::span<const std::string_view> variants = {};         // what `api:` of a model may be; the first is the default
-  std::span<const std::string_view> program_headers = {};  // what the proxy passes on of a program's own headers
+  std::span<const std::string_view> variants = {};  // allowed values of a model's `api:`; the first is the default
+  std::span<const std::string_view> program_headers = {};  // headers of a program that the proxy forwards
   std::unique_ptr<Model> (*make)(const ModelSettings& settings, const Seams& seams, net::HttpClient& http) = nullptr;
 };
 
 std::span<const ModelProvider> model_providers();
-// Null: there is none of that name.
+// Null if none has that name.
 const ModelProvider* provider_named(std::string_view name,
                                     std::span<const ModelProvider> providers = model_providers());
 
 // Of a model whose provider is kHttp.
 std::string_view base_url(const ModelSettings& settings);
-// The header that sends the key; none for an empty key.
+// The header with the key; nothing for an empty key.
 std::vector<std::pair<std::string, std::string>> key_headers(const ModelProvider& provider, std::string_view key);
 
 }  // namespace sb::agent

@@ -9,7 +9,7 @@
 namespace sb::agent {
 namespace {
 
-// Notes what is sent and answers nothing, so that no request of these tests leaves the process.
+// Records requests and answers nothing, so that no request of these tests leaves the process.
 class NotingClient final : public net::HttpClient {
  public:
   net::HttpResult send(const net::ClientRequest& request) override {

@@ -29,7 +29,8 @@ class RetryingModel final : public Model {
         return given_up(std::move(replied), failed);
       if (request.on_retry) request.on_retry(replied.error(), clock_.now_ms() + wait);
       if (!waits(wait, request, on_delta)) {
-        return std::unexpected(ModelError{ModelError::Kind::kStopped, {ErrorCode::kUnavailable, "Broken off", {}, {}}});
+        return std::unexpected(
+            ModelError{ModelError::Kind::kStopped, {ErrorCode::kUnavailable, "Interrupted", {}, {}}});
       }
     }
   }
@@ -42,7 +43,7 @@ class RetryingModel final : public Model {
 
   bool waits(std::int64_t wait_ms, const ModelRequest& request, const OnDelta& on_delta) {
     for (std::int64_t left = wait_ms;; left -= kStopCheckMs) {
-      // First: however long the failed try was silent, whoever waits here lives.
+      // First, so that a long silent attempt is not taken for a dead worker.
       if (on_delta && !on_delta("")) return false;
       if (request.should_continue && !request.should_continue()) return false;
       if (left <= 0) return true;
@@ -70,7 +71,7 @@ std::int64_t retry_wait_ms(const RetryPolicy& policy, int failed, std::optional<
   const double grown =
       static_cast<double>(policy.first_ms) * static_cast<double>(1ull << std::clamp(failed - 1, 0, 40));
   const double most = std::min(grown, static_cast<double>(policy.most_ms));
-  // Everybody who was turned away at the same moment must not come back at the same moment.
+  // Clients that were rejected at the same moment must not retry at the same moment.
   const double jittered = most / 2 + most / 2 * chance;
   if (!retry_after_ms) return static_cast<std::int64_t>(jittered);
   return *retry_after_ms +

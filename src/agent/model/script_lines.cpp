@@ -54,7 +54,7 @@ Value::Array blocks_with_ids(Value content, int line) {
 
 void read_content(const Reader& reader, ScriptLine& line) {
   if (!reader.value().is_array() && !reader.value().is_string()) {
-    return reader.fault("Content is a text or a list of blocks");
+    return reader.fault("Content must be a text or a list of blocks");
   }
   line.reply.content = blocks_with_ids(reader.value(), line.number);
   const auto checked = blocks_from(line.reply.content);
@@ -73,8 +73,8 @@ void read_error(const Reader& reader, ScriptLine& line) {
   if (!kind) {
     const std::vector<std::string> known(model_error_names().begin(), model_error_names().end());
     const std::string nearest = nearest_name(*name, known);
-    return reader.fault(fmt::format("There is no kind of error {}", quote_json(*name)),
-                        nearest.empty() ? fmt::format("Known are {}", fmt::join(known, ", "))
+    return reader.fault(fmt::format("Unknown error kind {}", quote_json(*name)),
+                        nearest.empty() ? fmt::format("Known kinds: {}", fmt::join(known, ", "))
                                         : fmt::format("Did you mean {}?", nearest));
   }
   error.kind = *kind;
@@ -121,7 +121,7 @@ Result<ScriptLine> read_line(const std::string& name, int number, std::string_vi
   read_rest(root, line);
   root.finish();
   if (faults.empty() && content.has_value() == error.has_value()) {
-    root.self().fault("A line has either content or an error", "Give one of the two");
+    root.self().fault("A line needs either content or an error", "Remove one, or add the missing one");
   }
   if (!faults.empty()) return placed(std::move(faults.front()));
   return line;
@@ -149,7 +149,7 @@ std::string TextCondition::violation(std::string_view texts) const {
     if (!texts.contains(text)) return fmt::format("{} is missing", quote_json(text));
   }
   for (const std::string& text : lacks) {
-    if (texts.contains(text)) return fmt::format("{} is there and must not be", quote_json(text));
+    if (texts.contains(text)) return fmt::format("{} must not occur", quote_json(text));
   }
   return {};
 }

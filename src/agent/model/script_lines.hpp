@@ -12,7 +12,7 @@ namespace sb::agent {
 
 struct TextCondition {
   std::vector<std::string> contains, lacks;
-  // The first text that is missing, or there although it must not be, told for people; empty: it holds.
+  // For people: the first text that is missing, or that must not occur but does; empty: it holds.
   std::string violation(std::string_view all_texts) const;
 };
 
@@ -28,7 +28,7 @@ struct ScriptLine {
 
 Result<std::vector<ScriptLine>> read_script(const std::string& name, std::string_view text);
 
-// Every text that is sent with the request, and the names beside them, one a line.
+// Every text of the request, and the names next to them, one per line.
 std::string all_texts(const ModelRequest& request);
 
 }  // namespace sb::agent

@@ -16,9 +16,9 @@ namespace sb::agent {
 
 namespace {
 
-constexpr std::int64_t kScriptCheckMs = 50;  // between looks whether to go on
+constexpr std::int64_t kScriptCheckMs = 50;  // between checks whether to continue
 
-// Short, the same for the same file, and readable in a row's key.
+// Short, stable for a file, and readable in a row's key.
 std::string script_key(std::string_view path) {
   const std::string_view name = path.substr(path.find_last_of('/') + 1);
   return fmt::format("{}-{}", utf8_prefix(name, 64), sha256_hex(path).substr(0, 8));
@@ -33,7 +33,7 @@ std::unexpected<ModelError> script_error(std::string message, std::string remedy
                                     {ErrorCode::kInvalid, std::move(message), std::move(remedy), std::move(place)}});
 }
 
-// As one that came over the wire would be.
+// As a reply over the network would be.
 std::optional<ModelError> too_large(const ModelReply& reply) {
   ReplySizeLimit room;
   for (const Value& block : reply.content) {
@@ -87,12 +87,12 @@ class ScriptedModel final : public Model {
                    const ModelRequest& request, const OnDelta& on_delta) {
     if (const std::string violation = line.expect.violation(texts); !violation.empty()) {
       parts_.used->release(claim, line.number);
-      return script_error(fmt::format("What the script expects of a request does not hold: {}", violation), {},
+      return script_error(fmt::format("The request does not meet the script's `expect`: {}", violation), {},
                           {path_, {}, line.number, 1});
     }
     if (!waits(line, request, on_delta)) {
       parts_.used->release(claim, line.number);
-      return std::unexpected(ModelError{ModelError::Kind::kStopped, {ErrorCode::kUnavailable, "Broken off", {}, {}}});
+      return std::unexpected(ModelError{ModelError::Kind::kStopped, {ErrorCode::kUnavailable, "Interrupted", {}, {}}});
     }
     if (const auto error = line.error ? line.error : too_large(line.reply)) {
       if (!line.is_kept) {
@@ -108,7 +108,7 @@ class ScriptedModel final : public Model {
     return reply;
   }
 
-  // The delay, then the texts as deltas; false when somebody says to stop.
+  // Waits, then passes the texts on as deltas; false if interrupted.
   bool waits(const ScriptLine& line, const ModelRequest& request, const OnDelta& on_delta) {
     for (std::int64_t left = line.delay_ms; left > 0; left -= kScriptCheckMs) {
       if (request.should_continue && !request.should_continue()) return false;
@@ -123,11 +123,11 @@ class ScriptedModel final : public Model {
   ModelResult no_line(const ModelRequest& request) const {
     const Requester& requester = request.requester;
     return script_error(
-        fmt::format("No line of the script that is left is for this request (workflow {}, step {}, role {}, turn {})",
+        fmt::format("No unused line of the script matches this request (workflow {}, step {}, role {}, turn {})",
                     requester.workflow.empty() ? "none" : requester.workflow,
                     requester.step.empty() ? "none" : requester.step, requester.role.empty() ? "none" : requester.role,
                     requester.turn),
-        "Add a line to it", {path_, {}, 0});
+        "Add a line to the script", {path_, {}, 0});
   }
 
   std::string label_, path_, key_;

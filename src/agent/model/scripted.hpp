@@ -1,18 +1,18 @@
-// A model whose replies stand in a file: for demonstrations, tests and simulation. JSON Lines, one reply a line; blank
-// lines and lines that begin with # are passed over.
+// A model whose replies are in a file: for demonstrations, tests and simulation. JSON Lines, one reply per line; blank
+// lines and lines that start with # are ignored.
 //
 //   {"when": {"workflow": "wr.coding-task", "step": "build", "role": "reviewer", "contains": ["text"], "lacks": ["x"]},
 //    "expect": {"contains": [...], "lacks": [...]},
 //    "content": [blocks] or "text", "stop_reason": "tool_use", "usage": {"input_tokens": 10, "output_tokens": 5},
 //    "delay_ms": 0, "repeat": true, "error": {"kind": "overloaded", "message": "…", "retry_after_ms": 100}}
 //
-// All but one of content and error may be absent. The first line that is not used up and whose `when` holds is the
-// reply. `contains` and `lacks` (a text or several) look at every text that is sent; an `expect` that does not hold is
-// kScript. A tool_use without an id gets `toolu_LINE_INDEX`; a stop_reason that is not given follows from the content.
-// A line with `repeat` is never used up.
+// Either content or error is required; everything else may be absent. The first unused line whose `when` holds is the
+// reply. `contains` and `lacks` (a text or several) search every text that is sent; an `expect` that does not hold is
+// kScript. A tool_use without an id gets `toolu_LINE_INDEX`; a missing stop_reason is derived from the content. A line
+// with `repeat` is never used up.
 //
-// What is used: the reply's mark names its line, and whoever keeps the turn puts a row RUN/MARK into `script-used`. A
-// line with an error has no turn; its row is written here, when it is used.
+// The reply's mark names its line, and the loop adds a row RUN/MARK to `script-used` when it stores the turn. A line
+// with an error has no turn; its row is written here, when it is used.
 #pragma once
 
 #include <map>
@@ -32,14 +32,14 @@ namespace sb::agent {
 
 inline constexpr std::string_view kScriptUsed = "script-used";
 
-// Which lines the runs of this process have used: one for everybody who works on a run, so that sessions at the same
-// time do not take the same line. The rows of a run are read when it is first asked for. Thread-safe.
+// The lines that runs of this process have used. Shared by all workers of a run, so that concurrent sessions do not
+// take the same line. The rows of a run are read when it is first used. Thread-safe.
 class UsedLines {
  public:
   explicit UsedLines(store::Store& store) : store_(store) {}
 
-  // `find` says which line is wanted, 0 for none, knowing which are used up; no other session takes one meanwhile. A
-  // taker who comes again (same session, same request) gets the line it had. Lines of `keeps` are not used up.
+  // `find` chooses a line, or 0 for none, given which are used; no other session takes one in the meantime. A repeated
+  // claim (same session, same request) gets the same line again. A line with `is_kept` is never used up.
   struct LineClaim {
     std::string run, script, session, request;
   };
@@ -50,13 +50,13 @@ class UsedLines {
   };
   Result<int> take(const LineClaim& claim, const std::function<Found(const IsUsed&)>& find);
   void release(const LineClaim& claim, int line);
-  // Written down now: no turn will do it.
+  // Stores it immediately, because no turn will.
   Status record_used(const LineClaim& claim, int line);
 
  private:
   struct Run {
     std::set<std::string> used;                               // SCRIPT/LINE
-    std::map<std::string, std::pair<std::string, int>> last;  // of SCRIPT/SESSION: the request and its line
+    std::map<std::string, std::pair<std::string, int>> last;  // by SCRIPT/SESSION: the request and its line
   };
   Result<Run*> run_of(const std::string& run);
 
@@ -65,7 +65,7 @@ class UsedLines {
   std::map<std::string, Run> runs_;
 };
 
-// `label` is the model's name in the settings. kInvalid names file and line of everything that is wrong in the script.
+// `label` is the model's name in the settings. kInvalid names file and line of every fault in the script.
 struct ScriptParts {
   const Files& files;
   Clock& clock;

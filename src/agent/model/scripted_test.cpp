@@ -56,8 +56,8 @@ TEST_F(ScriptedTest, ReturnsLinesInOrderAndThenReportsThatNoneIsLeft) {
   EXPECT_EQ(heard, "one");
   EXPECT_EQ(said(scripted->reply(asking("x"), {})), "two");
   EXPECT_EQ(said(scripted->reply(asking("x", {.workflow = "wr.w", .step = "s", .turn = 3}), {})),
-            "script: /s/replies.jsonl: No line of the script that is left is for this request (workflow wr.w, step s, "
-            "role none, turn 3). Add a line to it.");
+            "script: /s/replies.jsonl: No unused line of the script matches this request (workflow wr.w, step s, "
+            "role none, turn 3). Add a line to the script.");
 }
 
 TEST_F(ScriptedTest, ChoosesByRequesterAndContent) {
@@ -92,10 +92,10 @@ TEST_F(ScriptedTest, MatchesToolResultsAndTheSystemText) {
 TEST_F(ScriptedTest, AFailedExpectationNamesTheLineAndWhatIsMissing) {
   auto scripted = model("{\"content\": \"ok\", \"expect\": {\"contains\": \"goal\", \"lacks\": [\"secret\"]}}");
   EXPECT_EQ(said(scripted->reply(asking("x"), {})),
-            "script: /s/replies.jsonl:1:1: What the script expects of a request does not hold: \"goal\" is missing.");
+            "script: /s/replies.jsonl:1:1: The request does not meet the script's `expect`: \"goal\" is missing.");
   EXPECT_EQ(said(scripted->reply(asking("goal secret"), {})),
-            "script: /s/replies.jsonl:1:1: What the script expects of a request does not hold: \"secret\" is there and "
-            "must not be.");
+            "script: /s/replies.jsonl:1:1: The request does not meet the script's `expect`: \"secret\" must "
+            "not occur.");
   EXPECT_EQ(said(scripted->reply(asking("goal"), {})), "ok") << "a line that did not match is not used up";
 }
 
@@ -169,9 +169,9 @@ TEST_F(ScriptedTest, AnInterruptedDelayDoesNotUseUpTheLine) {
   ModelRequest request = asking("x");
   int looks = 0;
   request.should_continue = [&] { return ++looks < 5; };
-  EXPECT_EQ(said(scripted->reply(request, {})), "stopped: Broken off.");
+  EXPECT_EQ(said(scripted->reply(request, {})), "stopped: Interrupted.");
   request.should_continue = {};
-  EXPECT_EQ(said(scripted->reply(request, [](auto) { return false; })), "stopped: Broken off.");
+  EXPECT_EQ(said(scripted->reply(request, [](auto) { return false; })), "stopped: Interrupted.");
   EXPECT_EQ(said(scripted->reply(request, {})), "late");
 }
 

@@ -14,7 +14,7 @@
 namespace sb::agent {
 namespace {
 
-// Where programs store their own login in the user's home. Settings beside it could run anything, so a program neither
+// Where programs store their own login in the user's home. Settings next to it could run anything, so a program neither
 // sees nor leaves any.
 struct Login {
   std::string_view name;

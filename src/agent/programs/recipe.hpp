@@ -4,7 +4,7 @@
 // {prompt}, {mcp_url}, {mcp_token}, {hook_url}, {proxy_url}, {home}, {work_tree} and {model} are replaced everywhere;
 // other braces stay. {home} is the fresh folder, also where the program has its own login. A command line of the user
 // without {prompt} gets it on stdin. {mcp_token} is not available there, because everyone can see a program's
-// arguments: it is in SIGNALBOX_PLACE_TOKEN, beside SIGNALBOX_MCP_URL, SIGNALBOX_HOOK_URL and SIGNALBOX_PROXY_URL.
+// arguments: it is in SIGNALBOX_PLACE_TOKEN, along with SIGNALBOX_MCP_URL, SIGNALBOX_HOOK_URL and SIGNALBOX_PROXY_URL.
 #pragma once
 
 #include <map>

@@ -11,7 +11,7 @@ namespace sb {
 // become U+FFFD; a tab becomes a space.
 std::string printable(std::string_view text);
 
-// Untrusted text with a bar before each line, so that no line can pass as one of ours.
+// Untrusted text with a bar before each line, so that no line can pass as Signalbox's.
 std::string quoted(std::string_view text);
 // The same for a text that starts on one of our lines: the first line gets no bar.
 std::string continued(std::string_view text);

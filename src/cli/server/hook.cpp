@@ -16,11 +16,11 @@ struct HookOptions {
   bool with_statusline = false;
 };
 
-// signalbox-hook is installed beside this program.
+// signalbox-hook is installed next to this program.
 Result<std::string> hook_program(const Files& files) {
   const std::string program = join_path(parent_path(SB_TRY(files.canonical("/proc/self/exe"))), "signalbox-hook");
   if (files.kind(program) == FileKind::kFile) return program;
-  return fail(ErrorCode::kNotFound, fmt::format("there is no {}", program), "Install signalbox-hook beside signalbox");
+  return fail(ErrorCode::kNotFound, fmt::format("there is no {}", program), "Install signalbox-hook next to signalbox");
 }
 
 // `writes`: the command writes into the project, so there must be one.

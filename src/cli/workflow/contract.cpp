@@ -35,7 +35,7 @@ Result<Catalog> catalog_of(const Context& context, const ContractOptions& option
 std::string_view status_text(const Contract& contract) {
   const Contract* ours = Contracts::bundled().find(contract.ref);
   if (!ours) return "own";
-  return ours->hash == contract.hash ? "built-in" : "replaces ours";
+  return ours->hash == contract.hash ? "built-in" : "replaces the bundled one";
 }
 
 Value to_value(const Contract& contract) {

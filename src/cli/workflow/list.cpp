@@ -84,7 +84,7 @@ std::string marks_of(const Listed& listed) {
   std::vector<std::string> marks;
   if (entry.is_internal) marks.emplace_back("internal");
   if (entry.is_hidden) marks.emplace_back("hidden");
-  if (entry.replaces_bundled) marks.emplace_back("replaces ours");
+  if (entry.replaces_bundled) marks.emplace_back("replaces the bundled one");
   if (!entry.shadows.empty()) marks.push_back(fmt::format("shadows {}", entry.shadows.size()));
   if (entry.is_routine && !entry.is_internal && entry.definition && entry.template_id.empty())
     marks.emplace_back("template name already taken");

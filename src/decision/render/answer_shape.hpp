@@ -1,6 +1,6 @@
-// What was shown, as far as it is needed to read an answer back to option ids.
+// What was shown, as far as needed to map an answer back to option ids.
 //
-// Made by render(), kept with the planned prompt (to_value / shape_from_value), used by parse_answer(). Values only.
+// Made by render(), stored with the planned prompt (to_value / shape_from_value), used by parse_answer(). Plain values.
 #pragma once
 
 #include <string>
@@ -13,20 +13,20 @@
 
 namespace sb::decision {
 
-// What choosing an entry means: a declared option, the next page, none of this page, or (of a yes/no row) no.
+// What choosing an entry means: a declared option, the next page, none of this page, or no (in a yes/no row).
 enum class EntryKind { kOption, kMore, kNone, kNo };
 
 struct ShownOption {
   std::string id;
   std::string label;  // as declared
-  std::string shown;  // as the host shows it, and answers with it
+  std::string shown;  // as the host shows and returns it
   EntryKind entry = EntryKind::kOption;
 
   bool operator==(const ShownOption&) const = default;
 };
 
 struct ShownQuestion {
-  std::string key;   // the host's own name for the question; empty where it has none
+  std::string key;   // the host's own name for the question; empty if it has none
   std::string text;  // as shown, with its marker
   bool is_many = false;
   std::vector<ShownOption> options;
@@ -40,12 +40,12 @@ struct AnswerShape {
   std::string label;  // D3.2
   std::string locale = "en";
   Select select;
-  std::vector<std::string> commands;   // text: what stops instead of answering
+  std::vector<std::string> commands;   // text host: words that stop instead of answering
   std::vector<std::string> elsewhere;  // labels of declared options on other pages
-  bool has_none = false;               // no to every row means "none of these", which has no row of its own
-  // One, except where a host without multi-select is asked yes or no about each option.
+  bool has_none = false;               // no to every row means "none of these", which has no row
+  // One, or several if a host without multi-select asks yes or no about each option.
   std::vector<ShownQuestion> questions;
-  Value requested_schema;  // elicitation, form mode; null elsewhere
+  Value requested_schema;  // of an elicitation in form mode; otherwise null
 
   bool operator==(const AnswerShape&) const;
 };

@@ -15,7 +15,7 @@ namespace {
 constexpr std::size_t kPros = 2;
 constexpr std::size_t kCons = 1;
 constexpr std::size_t kPointCharacters = 40;
-constexpr std::string_view kKindPhrase = "options differ in kind, not coverage";  // gstack looks for these words
+constexpr std::string_view kKindPhrase = "options differ in kind, not coverage";  // gstack searches for these words
 
 bool is_held_to_it(const Prompt& prompt) {
   if (!prompt.is_declared) return false;
@@ -23,7 +23,7 @@ bool is_held_to_it(const Prompt& prompt) {
   return !label || label->part == linting::GstackLabel::Part::kParent;
 }
 
-// Something that rules an option out needs no balance of arguments.
+// An option that is ruled out needs no balance of arguments.
 bool is_hard_stop(const std::string& point) {
   return std::ranges::any_of(std::vector<std::string_view>{"hard-stop", "hard stop", "Hard stop"},
                              [&](std::string_view words) { return point.find(words) != std::string::npos; });
@@ -52,7 +52,7 @@ class MissingParts {
     if (is_blank(value)) lacks_.push_back(fmt::format("sections.{} is missing", part));
   }
 
-  // The option marked and the option named are the same one; where many may be chosen, any number may be marked.
+  // The marked option must be the named one; if many may be chosen, any number may be marked.
   void recommendation() {
     const auto& named = prompt_.sections.recommendation;
     if (!named) {

@@ -1,7 +1,7 @@
-// What a profile requires of a brief, looked for in a prompt before it is shown as one.
+// Checks that a prompt has everything its profile requires of a brief, before it is shown as one.
 //
-// Only a decision as it was declared is held to it: what a chain asks about one option, about its course or at its end
-// has a shape of its own, and so has a decision under such a label (D3.2, D3.0, D3.final).
+// Applies only to a decision as declared: a chain's questions about one option, about how to continue or at its end
+// have their own form, and so has a decision under such a label (D3.2, D3.0, D3.final).
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@
 
 namespace sb::decision {
 
-// One sentence part a lack: `sections.net is missing`. Empty where the brief is whole.
+// One clause per missing part: `sections.net is missing`. Empty if the brief is complete.
 std::vector<std::string> missing_brief_parts(const Prompt& prompt, const Profile& profile);
 
 }  // namespace sb::decision

@@ -1,4 +1,4 @@
-// What the hosts share to draft what they show.
+// Helpers that hosts share to draft what they show.
 #pragma once
 
 #include <string>
@@ -9,10 +9,10 @@
 
 namespace sb::decision::drafts {
 
-// How an error names the prompt, quoted.
+// The prompt's name for errors, quoted.
 std::string name_of(const Prompt& prompt);
 
-// The error of a prompt that the host cannot show.
+// The error for a prompt that the host cannot show.
 std::unexpected<Error> cannot_show(const Prompt& prompt, const Host& host, std::string_view why, std::string remedy);
 
 // Whether the profile explains options at all, or shows only their labels (`interaction`).
@@ -21,22 +21,21 @@ bool explains(const Profile& profile);
 // The chip above a question: the declared header, else the label, else a word; at most `limit` code points.
 std::string header_of(const Prompt& prompt, int limit, ShownFields& shown);
 
-// The instruction, with the label in front where the header does not carry it.
+// The instruction, preceded by the label if the header does not contain it.
 std::string sentence_of(const Prompt& prompt, std::string_view header, ShownFields& shown);
 
-// Of a chain's own questions (narrow, conflict, final), the list of what is being agreed to: without it "Ship this
-// scope?" asks for a signature on a blank sheet, so it is shown also where nothing else is explained. Empty for other
-// kinds.
+// For a chain's own questions (narrow, conflict, final), the list of what is being agreed to: without it "Ship this
+// scope?" would ask for a blank signature, so it is shown even if nothing else is explained. Empty for other kinds.
 std::string agreement_text(const Prompt& prompt);
 
-// The brief with what the profile shows of it: under one that explains nothing, no sections, details or marks.
+// The brief as the profile shows it: a profile that explains nothing omits sections, details and marks.
 std::string brief_of(const Prompt& prompt, const Profile& profile, ShownFields& shown);
 
-// The question as a tool shows it: that sentence, or under a profile that explains the whole brief; and behind it what
-// must not be lost.
+// The question as a tool shows it: that sentence, or the whole brief if the profile explains; followed by what must not
+// be lost.
 std::string question_of(const Prompt& prompt, const Profile& profile, std::string_view header, ShownFields& shown);
 
-// Puts the marker at the end of the question's first line.
+// Appends the marker to the question's first line.
 void mark_question(std::string& question, std::string_view marker);
 
 }  // namespace sb::decision::drafts

@@ -11,7 +11,7 @@
 namespace sb::decision {
 namespace {
 
-// Whole numbers print without a fraction: hosts show bounds and compare lengths.
+// Whole numbers are written without a fraction: hosts show bounds and compare lengths.
 Value number_value(double number) {
   if (std::nearbyint(number) == number && std::abs(number) < 9e15) return Value(static_cast<std::int64_t>(number));
   return Value(number);
@@ -68,10 +68,10 @@ bool is_date(std::string_view text) {
 }
 
 std::string_view format_fault(std::string_view format, std::string_view text) {
-  if (format == "email" && !is_email(text)) return "is no e-mail address";
-  if (format == "uri" && !is_uri(text)) return "is no URI";
-  if (format == "date" && !is_date(text)) return "is no date like 2026-11-15";
-  if (format == "date-time" && !parse_rfc3339(text)) return "is no time like 2026-11-15T08:00:00Z";
+  if (format == "email" && !is_email(text)) return "is not an e-mail address";
+  if (format == "uri" && !is_uri(text)) return "is not a URI";
+  if (format == "date" && !is_date(text)) return "is not a date such as 2026-11-15";
+  if (format == "date-time" && !parse_rfc3339(text)) return "is not a time such as 2026-11-15T08:00:00Z";
   return "";
 }
 

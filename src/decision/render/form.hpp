@@ -1,4 +1,4 @@
-// Flat forms as MCP elicitation knows them: the schema that is sent, and the check of what comes back against it.
+// Flat forms as in MCP elicitation: the schema that is sent, and the validation of the response.
 #pragma once
 
 #include <string>
@@ -10,14 +10,14 @@
 
 namespace sb::decision {
 
-// The requestedSchema for these fields: an object with one primitive property a field.
+// The requestedSchema for these fields: an object with one primitive property per field.
 Value schema_of(const std::vector<Field>& fields);
 
-// Whether one value fits the property's schema: kind, bounds, format. The message says what is wrong, without the
+// Checks one value against the property's schema: kind, bounds, format. The message says what is wrong, without the
 // field's name.
 Status check_property(const Value& property, const Value& value);
 
-// Whether the content fits a requestedSchema made here: nothing required missing, nothing unknown, each value fitting.
+// Checks content against a requestedSchema made here: no required field missing, no unknown field, each value valid.
 // The message is `field: what is wrong`.
 Status check_content(const Value& schema, const Value& content);
 

@@ -1,7 +1,7 @@
-// Reads what a host gave back, against what was shown, into option ids.
+// Maps a host's answer to option ids, using what was shown.
 //
-// Pure. Only an exact match of what was shown selects; anything else is free text, invalid, or one of the six
-// non-answers, each told apart. An empty answer is never consent.
+// Pure. Only an exact match with what was shown selects; anything else is free text, invalid, or one of six distinct
+// non-answers. An empty answer is never consent.
 #pragma once
 
 #include <string>
@@ -15,11 +15,11 @@ namespace sb::decision {
 
 enum class HostAnswerKind {
   kSelected,  // option_ids, at least one
-  kNone,      // "none of these" on a page of a many-question: nothing of this page
-  kMore,      // the next page is wanted: no answer yet
+  kNone,      // "none of these" on a page of a multi-select question
+  kMore,      // the next page was requested: no answer yet
   kFilled,    // fields: a form, or the one member `text`
   kOpened,    // url: consent to open it, not completion
-  kFreeText,  // text: an event, the decision stays open
+  kFreeText,  // text: recorded, and the decision stays open
   kInvalid,   // reason says why; ask again
   // The six non-answers.
   kDeclined,
@@ -36,7 +36,7 @@ struct HostAnswer {
   std::string text;
   std::string notes;
   Value fields;
-  // Of kInvalid: shape, range, duplicate, arity, encoding, near_command, unknown_label, other_brief, or for a form
+  // For kInvalid: shape, range, duplicate, arity, encoding, near_command, unknown_label, other_brief, or for a form
   // `field: what is wrong`.
   std::string reason;
 
@@ -44,7 +44,7 @@ struct HostAnswer {
   bool operator==(const HostAnswer&) const = default;
 };
 
-// What the host returned, as it is: a tool's response, the result of an elicitation, or the typed line as a string.
+// The host's unmodified output: a tool's response, the result of an elicitation, or the typed line as a string.
 HostAnswer parse_answer(const AnswerShape& shape, const Value& host_answer);
 
 std::string_view to_string(

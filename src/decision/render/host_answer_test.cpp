@@ -207,10 +207,10 @@ fields:
   EXPECT_EQ(filled(R"({"name":"Adaline"})"), "invalid (name: may have at most 5 characters)");
   EXPECT_EQ(filled(R"({"name":"Ада"})"), "filled");
   EXPECT_EQ(filled(R"({"name":7})"), "invalid (name: must be text)");
-  EXPECT_EQ(filled(R"({"name":"Ada","mail":"nobody"})"), "invalid (mail: is no e-mail address)");
-  EXPECT_EQ(filled(R"({"name":"Ada","born":"2026-02-30"})"), "invalid (born: is no date like 2026-11-15)");
-  EXPECT_EQ(filled(R"({"name":"Ada","site":"no uri"})"), "invalid (site: is no URI)");
-  EXPECT_EQ(filled(R"({"name":"Ada","at":"noon"})"), "invalid (at: is no time like 2026-11-15T08:00:00Z)");
+  EXPECT_EQ(filled(R"({"name":"Ada","mail":"nobody"})"), "invalid (mail: is not an e-mail address)");
+  EXPECT_EQ(filled(R"({"name":"Ada","born":"2026-02-30"})"), "invalid (born: is not a date such as 2026-11-15)");
+  EXPECT_EQ(filled(R"({"name":"Ada","site":"no uri"})"), "invalid (site: is not a URI)");
+  EXPECT_EQ(filled(R"({"name":"Ada","at":"noon"})"), "invalid (at: is not a time such as 2026-11-15T08:00:00Z)");
   EXPECT_EQ(filled(R"({"name":"Ada","age":1.5})"), "invalid (age: must be a whole number)");
   EXPECT_EQ(filled(R"({"name":"Ada","age":101})"), "invalid (age: must be at most 100)");
   EXPECT_EQ(filled(R"({"name":"Ada","ok":"yes"})"), "invalid (ok: must be true or false)");

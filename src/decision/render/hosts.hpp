@@ -22,7 +22,7 @@ inline constexpr std::array kAll = {&kText, &kBrief, &kAskUserQuestion, &kReques
 
 }  // namespace hosts
 
-// Null when no host has that name.
+// Null if no host has that name.
 const Host* host_named(std::string_view name, HostTable table = hosts::kAll);
 
 // `text, brief or elicitation`: the names of all hosts, or of those that have the property.

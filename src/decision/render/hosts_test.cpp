@@ -82,7 +82,7 @@ TEST(MadeUpHost, RendersWithMarkerAndNamesWhatItDoesNotShow) {
 
 TEST(MadeUpHost, ReadsTheAnswerFromTheStoredShape) {
   const Value stored = to_value(on_sms(kBranch)->shape);
-  EXPECT_FALSE(shape_from_value(stored)) << "the host is in no table of the product";
+  EXPECT_FALSE(shape_from_value(stored)) << "the host is not in the program's table";
   const auto shape = shape_from_value(stored, kWithSms);
   ASSERT_TRUE(shape);
   const HostAnswer answer = parse_answer(*shape, Value("PICK b"));
@@ -91,10 +91,10 @@ TEST(MadeUpHost, ReadsTheAnswerFromTheStoredShape) {
   EXPECT_EQ(parse_answer(*shape, Value("b")).result, HostAnswerKind::kFreeText);
 }
 
-TEST(MadeUpHost, IsHeldToItsRow) {
+TEST(MadeUpHost, FollowsItsRow) {
   const auto paged = on_sms("decision: many\ninstruction: Which?\noptions: [a1, a2, a3, a4, a5]\n");
   ASSERT_TRUE(paged);
-  EXPECT_EQ(paged->shape.questions.front().options.size(), 3u) << "three fit, the last of them leads on";
+  EXPECT_EQ(paged->shape.questions.front().options.size(), 3u) << "three fit, the last of them is the pager's";
   const auto form = on_sms("decision: who\nselect: form\ninstruction: Who?\nfields: [{key: mail}]\n");
   ASSERT_FALSE(form);
   EXPECT_THAT(form.error().to_string(), HasSubstr("\"who\" cannot be shown on sms: it is a form"));

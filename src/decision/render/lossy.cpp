@@ -21,7 +21,7 @@ class OmittedFields {
   std::vector<std::string> names_;
 };
 
-// The very same text under another name is not lost: a chain's header is its label, its title often the instruction.
+// The same text under another name is not lost: a chain's header is its label, its title often the instruction.
 void note_heading(const Prompt& prompt, const ShownFields& shown, OmittedFields& losses) {
   const bool is_header_label = prompt.header == prompt.label;
   const bool is_title_instruction = prompt.title == prompt.instruction;
@@ -59,7 +59,7 @@ std::vector<std::string> fields_not_shown(const Prompt& prompt, const Host& host
   note_sections(prompt.sections, losses);
   for (const Option& option : prompt.options) note_option(option, losses);
   losses.text("irreversible_note", prompt.irreversible_note);
-  // How many may be chosen is enforced when the answer is read; only a form's schema can say it before.
+  // How many may be chosen is enforced when the answer is read; only a form's schema can show it earlier.
   const bool is_bounded = prompt.select.mode == SelectMode::kMany && prompt.pages == 1 &&
                           (prompt.select.min > 1 || prompt.select.max < static_cast<int>(prompt.options.size()));
   losses.fact("select.bounds", is_bounded && !host.shows_bounds);

@@ -1,4 +1,4 @@
-// Which fields of a prompt were not put before the person.
+// Which fields of a prompt were not shown to the person.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@
 
 namespace sb::decision {
 
-// `shown` is what the host's draft noted as it emitted it. Names in the order of the declaration.
+// `shown` is what the host's draft recorded. Names in the order of the declaration.
 std::vector<std::string> fields_not_shown(const Prompt& prompt, const Host& host, const ShownFields& shown);
 
 }  // namespace sb::decision

@@ -170,7 +170,7 @@ std::string walk_chain(Dice& dice, const Declaration& declaration, const Host& h
   return "";
 }
 
-// The text block of `interaction` shows no lists beside its options, so the chain's texts are not checked there.
+// The text block of `interaction` shows no lists next to its options, so the chain's texts are not checked there.
 TEST(NeverDropped, ChainsShowAndAcceptEveryOption) {
   const std::uint64_t seed = from_environment("SB_SEED", 20'261'115);
   const std::uint64_t wanted = wanted_cases() / 100;

@@ -1,4 +1,4 @@
-// For tests: declarations made by dice, with labels that hosts could confuse.
+// For tests: random declarations, with labels that hosts could confuse.
 #pragma once
 
 #include <fmt/ranges.h>
@@ -20,7 +20,7 @@ inline std::uint64_t from_environment(const char* name, std::uint64_t otherwise)
   return text ? std::strtoull(text, nullptr, 10) : otherwise;
 }
 
-// A release build runs them all; a debug or sanitizer build, many times slower, a share.
+// A release build runs them all; a debug or sanitizer build, which is many times slower, only some.
 inline std::uint64_t wanted_cases() {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
   constexpr std::uint64_t otherwise = 5'000;
@@ -61,7 +61,7 @@ inline Profiles all_profiles() {
   return Profiles::with({*terse, *wide, *pair}).value();
 }
 
-// Labels that hosts could confuse: commas, marks of ours, the pager's own words, other scripts, prefixes of each other.
+// Labels that hosts could confuse: commas, our own marks, the pager's words, other scripts, prefixes of each other.
 inline std::string random_label(Dice& dice, std::set<std::string>& used) {
   static const std::vector<std::string> odd = {"a",
                                                "b",
@@ -123,8 +123,8 @@ inline int random_count(Dice& dice) {
   return dice.one_in(8) ? dice.between(2, 60) : dice.between(2, 12);
 }
 
-// Puts plain labels in place of the odd ones and gives those back in order: a definition is refused for many a label
-// (an explanation, a word for "other"), and here the renderers are to meet the worst a profile of any kind could allow.
+// Replaces the odd labels with plain ones and returns the odd ones in order: a definition is rejected for many labels
+// (an explanation, a word for "other"), but renderers must handle the worst that any profile could allow.
 inline std::vector<std::string> plain_labels(Value& source) {
   std::vector<std::string> labels;
   if (Value* options = source.find("options")) {
@@ -154,7 +154,7 @@ inline void put_labels(Declaration& declaration, const std::vector<std::string>&
   }
 }
 
-// Gives a decision what its profile wants to see in a brief, so that it can be shown as one.
+// Adds what its profile requires of a brief, so that a decision can be shown as one.
 inline void fill_brief(Decision& decision, const Profile& profile) {
   if (profile.sections_required.empty() || decision.options.empty()) return;
   const std::string point = "an argument that is long enough for a brief, with A) and B) in it";

@@ -28,10 +28,10 @@ Status check_mode(const Prompt& prompt, const Host& host, const RenderOptions& o
                                    hosts_with(&Host::opens_urls)));
   }
   if (mode == SelectMode::kUrl && !host.opens_urls) {
-    return cannot_show(prompt, host, "it opens a url", fmt::format("Use --host {}", hosts_with(&Host::opens_urls)));
+    return cannot_show(prompt, host, "it opens a URL", fmt::format("Use --host {}", hosts_with(&Host::opens_urls)));
   }
   if (mode == SelectMode::kText && !host.takes_text) {
-    return cannot_show(prompt, host, "it takes a text and has no options",
+    return cannot_show(prompt, host, "it asks for a text and has no options",
                        fmt::format("Use --host {}", hosts_with(&Host::takes_text)));
   }
   if (mode == SelectMode::kForm && !host.takes_forms && !is_local) {
@@ -44,16 +44,16 @@ Status check_mode(const Prompt& prompt, const Host& host, const RenderOptions& o
 Status check_counts(const Prompt& prompt, const Profile& profile, const Host& host) {
   if (!is_choice(prompt)) return {};
   const int count = static_cast<int>(prompt.options.size());
-  if (count < 2) return cannot_show(prompt, host, "a choice needs at least 2 options", "Declare the other side of it");
+  if (count < 2) return cannot_show(prompt, host, "a choice needs at least 2 options", "Add another option");
   const int cap = cap_of(host, profile);
   if (count > cap) {
-    return cannot_show(prompt, host, fmt::format("it has {} options and a question there holds {}", count, cap),
+    return cannot_show(prompt, host, fmt::format("it has {} options, and a question there can hold {}", count, cap),
                        "Page or split it first");
   }
   return {};
 }
 
-// Everything the host displays, to look for markers in.
+// Everything the host displays, to search for markers.
 void collect_strings(const Value& value, std::string& into) {
   if (value.is_string()) {
     into += value.as_string();
@@ -76,21 +76,22 @@ std::string displayed(const Rendered& rendered, const RenderOptions& options) {
   return shown;
 }
 
-// A text that carries a marker of its own making could close somebody else's prompt, or call on a preference for it.
+// A forged marker in a text could close another prompt, or apply a preference to this one.
 Status check_markers(const Prompt& prompt, std::string_view shown) {
   const std::string own = fmt::format("<gstack-qid:{}>", prompt.question_id);
   for (const std::string_view opening : {"<sb:", "<gstack-qid:"}) {
     for (std::size_t at = shown.find(opening); at != std::string_view::npos; at = shown.find(opening, at + 1)) {
       if (!prompt.question_id.empty() && shown.substr(at).starts_with(own)) continue;
       return fail(ErrorCode::kInvalid,
-                  fmt::format("a text of {} contains {}...>, which marks prompts", drafts::name_of(prompt), opening),
-                  "Write it otherwise");
+                  fmt::format("a text of {} contains {}...>, which is reserved for marking prompts",
+                              drafts::name_of(prompt), opening),
+                  "Rephrase it");
     }
   }
   return {};
 }
 
-// Behind what is lost as declared stands what the draft had to change.
+// The declared fields that are lost, then what the draft had to change.
 void note_losses(const Prompt& prompt, const ShownFields& shown, Rendered& rendered) {
   auto lost = fields_not_shown(prompt, *rendered.shape.host, shown);
   lost.insert(lost.end(), rendered.omitted_fields.begin(), rendered.omitted_fields.end());
@@ -98,7 +99,7 @@ void note_losses(const Prompt& prompt, const ShownFields& shown, Rendered& rende
   rendered.omitted_fields = std::move(lost);
 }
 
-// What stands in a question's text so that hooks know it again.
+// The markers in a question's text by which hooks recognize it.
 std::string markers_for(const Prompt& prompt, const std::string& nonce, std::string_view question) {
   std::string markers = nonce.empty() ? std::string() : marker_of(nonce);
   const std::string gstack = fmt::format("<gstack-qid:{}>", prompt.question_id);
@@ -144,7 +145,7 @@ Result<Rendered> render(const Prompt& prompt, const Profile& profile, const Host
   const bool has_note = !prompt.irreversible_note.empty();
   if (prompt.door == Door::kOneWay && has_note && !shown.has("irreversible_note")) {
     return cannot_show(
-        prompt, host, "it cannot be undone, and the note that says so would be lost",
+        prompt, host, "it is irreversible, and its warning would be lost",
         fmt::format("Use --host {}, or `signalbox ask` in a terminal", hosts_with(&Host::shows_irreversible_note)));
   }
   SB_TRY(check_markers(prompt, displayed(rendered, options)));

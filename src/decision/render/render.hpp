@@ -1,8 +1,8 @@
-// Turns one prompt into exactly what a host is to be given, and says what that host could not show.
+// Renders one prompt for a host, and reports what that host cannot show.
 //
 // Pure: same arguments, same bytes. Never trims, merges, renames or reorders: a prompt with more options than the host
-// holds is refused (page it first: prompts_of with cap_of), and so is a one-way decision whose note would be lost, and
-// a secret anywhere but by url or in a local prompt.
+// allows is rejected (page it first: prompts_of with cap_of), and so are a one-way decision whose note would be lost,
+// and a secret except by URL or in a local prompt.
 #pragma once
 
 #include <string>
@@ -19,28 +19,27 @@
 namespace sb::decision {
 
 struct RenderOptions {
-  // Ties the host's answer to the planned prompt; stands in the question text as `<sb:NONCE>`. Empty: no marker.
+  // Links the host's answer to the planned prompt; in the question text as `<sb:NONCE>`. Empty: no marker.
   std::string nonce = {};
-  // Text only: whoever shows the block also shows `before`, as a message of its own.
+  // Text host only: the caller shows `before` as a separate message before the block.
   bool shows_before = false;
-  // Text only: a person at this terminal, so secrets and forms may be asked.
+  // Text host only: a person is at this terminal, so secrets and forms may be asked.
   bool is_local = false;
 };
 
 struct Rendered {
-  std::string text;    // what to show, on hosts that a person reads
-  Value payload;       // what to call the host with, on the others; null where `text` is used
-  std::string header;  // the chip above the question, where the host has one
-  std::string before;  // text: to be shown before the block and apart from it (AMB-17); mostly empty
-  // Every field of the prompt that is not shown, by name: description, recommended, sections.eli10, ... Sorted as they
-  // stand in the declaration.
+  std::string text;    // what to show, for hosts that a person reads
+  Value payload;       // the arguments of the call, for other hosts; null if `text` is used
+  std::string header;  // the chip above the question, if the host has one
+  std::string before;  // text host: shown before the block and separately (AMB-17); usually empty
+  // Every field of the prompt that is not shown, by name: description, recommended, sections.eli10, ... In the order of
+  // the declaration.
   std::vector<std::string> omitted_fields;
   AnswerShape shape;
-  // SHA-256, hex, over profile id, definition hash and what is shown, without the marker: asking again with another
-  // nonce does not change it.
+  // Hex SHA-256 of profile id, definition hash and what is shown, without the marker: another nonce does not change it.
   std::string render_hash;
 
-  // The text, or the payload as JSON: what goes to the host.
+  // What goes to the host: the text, or the payload as JSON.
   std::string bytes() const;
 };
 

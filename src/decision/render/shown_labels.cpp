@@ -13,7 +13,7 @@ std::string marked(const Option& option, const Profile& profile) {
   return is_marked ? option.label + std::string(kRecommendedSuffix) : option.label;
 }
 
-// Two entries that a host might show or compare as one: it may fold case and white space.
+// Whether a host might show or compare two entries as one: it may ignore case and white space.
 bool has_twins(const std::vector<ShownOption>& options) {
   std::set<std::string> seen;
   for (const ShownOption& option : options) {
@@ -39,7 +39,7 @@ std::string_view without_suffix(std::string_view label) {
   return label;
 }
 
-// Depth is at most the number of entries: each is used once.
+// The depth is at most the number of entries, since each is used once.
 bool split_from(const std::vector<ShownOption>& options, std::string_view rest, std::vector<bool>& used) {
   for (std::size_t i = 0; i < options.size(); ++i) {
     if (used[i] || !rest.starts_with(options[i].shown)) continue;

@@ -1,7 +1,7 @@
 // How options are labelled on hosts that answer with the label itself.
 //
-// A label is shown as declared, with the profile's mark behind it. Where that could not be read back (two entries would
-// look the same, or a list joined by commas could be cut in two ways) every entry gets its ordinal in front: the label
+// A label is shown as declared, followed by the profile's mark. If that would be ambiguous (two entries would look the
+// same, or a list joined by commas could be split in two ways), every entry is prefixed with its ordinal; the label
 // itself is never changed.
 #pragma once
 
@@ -16,7 +16,7 @@
 
 namespace sb::decision {
 
-inline constexpr std::string_view kRecommendedSuffix = " (recommended)";  // what gstack's own hooks look for
+inline constexpr std::string_view kRecommendedSuffix = " (recommended)";  // gstack's own hooks search for it
 
 struct ShownLabels {
   std::vector<ShownOption> options;
@@ -25,17 +25,17 @@ struct ShownLabels {
 
 ShownLabels shown_labels(const Prompt& prompt, const Profile& profile);
 
-// `A) ` or `1) `; letters go on with AA behind Z.
+// `A) ` or `1) `; after Z comes AA.
 std::string ordinal_mark(OrdinalStyle style, std::size_t index);
 std::string letters_of(std::size_t index);
 
-// What each entry of a prompt means: the pager's own are told apart from declared options of the same id.
+// What each entry of a prompt means: distinguishes the pager's own entries from declared options with the same id.
 EntryKind entry_of(const Prompt& prompt, std::size_t index);
 
-// The entry with exactly this label; also without its "(recommended)", where that is still only one.
+// The entry with exactly this label; also without its "(recommended)" if that is unambiguous.
 const ShownOption* find_shown(const std::vector<ShownOption>& options, std::string_view answer);
 
-// The entries of a list joined by commas, in shown order; nothing when any part is not an entry, or one comes twice.
+// The entries of a list joined by commas, in shown order; nothing if any part is not an entry, or one occurs twice.
 std::optional<std::vector<const ShownOption*>> split_joined(const std::vector<ShownOption>& options,
                                                             std::string_view answer);
 

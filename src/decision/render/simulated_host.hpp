@@ -1,4 +1,4 @@
-// For tests: hosts as they behave, looking only at what they were given and never at what we remember of it.
+// For tests: simulated hosts. They use only what they were sent, never what we stored.
 #pragma once
 
 #include <string>
@@ -9,10 +9,10 @@
 
 namespace sb::decision {
 
-// What the host gives back when a person picks the entries at these places, counted as in the prompt.
+// The host's answer when a person picks the entries at these positions of the prompt.
 Value pick(const Rendered& rendered, const Prompt& prompt, const std::vector<std::size_t>& places);
 
-// What a person reads for the entry at this place.
+// What a person sees for the entry at this position.
 std::string seen_at(const Rendered& rendered, const Prompt& prompt, std::size_t place);
 
 }  // namespace sb::decision

@@ -78,7 +78,7 @@ struct CursorMove {
 // and a key that is gone or no longer a list is `missing`. `stop` counts only from the step that carries the decision
 // (step_program.hpp) and leaves the loop immediately. A jump keeps the iterations of loops around both steps and leaves
 // the others; a jump into a loop that does not contain the jumping step starts that loop again. A parallel loop opens
-// at its own id, without a frame of its own; the step after it comes next.
+// at its own id, without its own frame; the step after it comes next.
 CursorMove next_position(const Program& program, const Position& from, const std::map<std::string, int>& jumps,
                          const Value& context, std::span<const Value> artifacts, bool at_start);
 

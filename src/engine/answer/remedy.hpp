@@ -10,7 +10,7 @@ namespace sb::engine {
 enum class Surface { kCommands, kTools };
 
 enum class RemedyKind {
-  kFindSession,  // the token no longer leads to it
+  kFindSession,  // the token no longer identifies it
   kGiveContext,  // a key the workflow needs at the start
   kRewind        // go back to an earlier step, or start a new session
 };

@@ -238,7 +238,7 @@ Result<SessionResponse> Sessions::Parts::join(SessionUpdate& update, const Progr
 Status Sessions::Parts::stop_in(store::Transaction& transaction, std::string_view session, std::string_view reason,
                                 std::string_view by) {
   SessionUpdate update = SB_TRY(SessionUpdate::of(transaction, session, clock.now_ms()));
-  // Also below one that is over: an agent may have left sessions of its own open.
+  // Also below one that is over: an agent may have left its own sessions open.
   for (const std::string& child : SB_TRY(list_children(transaction, session))) {
     if (SB_TRY(read_summary(transaction, child))) {
       SB_TRY(stop_in(transaction, child, "its parent session was stopped", by));

@@ -70,7 +70,7 @@ TEST_F(Relay, IsRefusedUnlessTheUserAllowsIt) {
   const auto next = relay(asked, relayed(decision_of(asked), {"approve"}));
   ASSERT_FALSE(next);
   EXPECT_EQ(next.error().code, "PRECONDITION_FAILED");
-  // The agent is told who answers, not how to unlock itself.
+  // The answer tells the agent who must answer, not how to unlock itself.
   EXPECT_THAT(next.error().error.to_string(),
               HasSubstr("A person must answer it: signalbox inbox answer " + decision_of(asked)));
   EXPECT_THAT(next.error().error.to_string(), Not(HasSubstr("config")));

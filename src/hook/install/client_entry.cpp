@@ -127,7 +127,7 @@ Value servers_of(std::span<const TomlItem> items) {
   return root[kTomlServers];
 }
 
-// The entry can be edited or added as lines of its own.
+// The entry can be edited or added as separate lines.
 Status check_editable(const std::string& path, std::span<const TomlItem> items, const std::string& name) {
   for (const TomlItem& item : items) {
     const Key key = full_key(item);

@@ -27,7 +27,7 @@ Status check_numbers(const Document& document);
 // In the original layout of the file, as far as it can be detected. Pure.
 std::string format_like(const Value& settings, std::string_view before);
 
-// Copies the bytes to a backup file beside the settings, new or with the same content; an earlier backup is never
+// Copies the bytes to a backup file next to the settings, new or with the same content; an earlier backup is never
 // overwritten. Returns the backup's path.
 Result<std::string> save_backup(Files& files, const std::string& path, std::string_view bytes);
 

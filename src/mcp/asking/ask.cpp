@@ -116,8 +116,8 @@ class Asking {
           "init`; then ask again.\n";
     } else {
       text += fmt::format(
-          "\n\nA person {} this: `{}`{}.\nTell them, and ask again once they have; do not answer for them.\n",
-          is_signed ? "signs" : "answers", command, is_signed ? " in a terminal, with their passphrase" : "");
+          "\n\nA person must {} this: `{}`{}.\nTell them. Ask again once they have answered; do not answer for them.\n",
+          is_signed ? "sign" : "answer", command, is_signed ? " in a terminal, with their passphrase" : "");
     }
     Value line = Value::object({{"kind", "awaiting"}});
     const Value as_printed = to_json_value(state);

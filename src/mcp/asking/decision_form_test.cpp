@@ -103,7 +103,7 @@ Value content_choosing(const Value& properties, const std::string& part, const s
   return content;
 }
 
-// A page of checkboxes without any wanted option says so with its last row.
+// Selects the last row, "none of these", on each page of checkboxes without a wanted option.
 void say_none_where_none(Value& content) {
   for (Value::Member& last : content.members()) {
     if (!last.name.ends_with(":none-of-these")) continue;

@@ -2,7 +2,7 @@
 //
 // Asks only a client that declares forms, only what needs no signature, and only what a form can show in full
 // (decision_form.hpp); everything else stays in the inbox. The dialog is one channel among others: the first answer
-// counts, and an answer to a closed decision changes nothing. An invalid answer is asked for once more, then the
+// counts, and an answer to a closed decision changes nothing. An invalid answer is requested once again, then the
 // decision is left in the inbox.
 #pragma once
 
@@ -33,8 +33,8 @@ struct DialogState {
 // Who is recorded as the answering person: the client's own name, and the principal of the connection.
 std::string answering_person(const Call& call);
 
-// The question for the client, or nothing if it cannot be asked there. `state` is what else the handler wants back;
-// `bound_to` as in InputRequired.
+// The question for the client, or nothing if it cannot be asked there. `state` is other data that the handler needs
+// back; `bound_to` as in InputRequired.
 std::optional<InputRequired> ask_in_dialog(const Seams& seams, const inbox::DecisionState& state,
                                            const decision::Declaration& declaration, const Call& call,
                                            const DialogState& asked, Value handler_state, std::string bound_to);

@@ -62,7 +62,7 @@ Tool continue_workflow_tool() {
                   .kind = Field::Kind::kObject,
                   .description = "The result of the step",
                   .members = {{.name = "notesMarkdown",
-                               .description = "What you did and found, for whoever continues the work",
+                               .description = "What you did and found, for the next person or agent to continue",
                                .may_be_empty = true},
                               {.name = "artifacts",
                                .kind = Field::Kind::kList,

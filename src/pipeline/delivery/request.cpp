@@ -171,7 +171,7 @@ Result<DeliveryStepResult> push(const Job& job) {
                       .secret = secret_for(url, forge.push_secret(), forge.push_host()),
                       .is_remote = true});
   if (!pushed && pushed.error().code == ErrorCode::kConflict) {
-    // A push of ours that outlived a killed process may have succeeded first.
+    // An earlier push of a killed process may have succeeded first.
     done.already_existed = SB_TRY(remote_hash(git, remote, ref, looking)) == commit;
     if (done.already_existed) return done;
     return blocked({"major", "the remote rejected the branch: " + pushed.error().message, "", "push_rejected"});

@@ -11,7 +11,7 @@ struct Job {
   DeliveryParts& parts;
 
   Result<Git> git() const { return git_of_work_tree(parts.seams, spec.tree); }
-  // A fact of an earlier step: `before` holds them under the step's name, or all in one object.
+  // A fact of an earlier step: `before` has them under the step's name, or all in one object.
   std::string fact(DeliveryStep step, std::string_view name) const;
   std::int64_t number(DeliveryStep step, std::string_view name) const;
   std::string mark() const { return "Signalbox-Run: " + spec.run; }

@@ -77,8 +77,8 @@ RequestChecks checks_from(const Value& value) {
           .stopped = checks_in(value["stopped"])};
 }
 
-// What is asked, in one place for both sides. A cassette gives hashes in an answer back as those that stood in the
-// request, so the commit that was pushed last is part of looking for the request.
+// The calls as recorded, shared by recording and replay. A cassette replaces hashes in an answer with those of the
+// request, so the last pushed commit is part of the `find` call.
 Value find_asked(const ChangeRequestRef& name, const std::string& commit) {
   return Value::object({{"call", "find"}, {"branch", name.branch}, {"run", name.run}, {"commit", commit}});
 }
@@ -111,7 +111,7 @@ Value update_asked(const ChangeRequest& request) {
   return Value::object({{"call", "needs_update"}, {"request", request.id}});
 }
 
-// Which run is worked for, on both sides.
+// The current run, shared by recording and replay.
 class CassetteForge : public Forge {
  public:
   explicit CassetteForge(CassetteOf cassette_of) : cassette_of_(std::move(cassette_of)) {}
@@ -123,7 +123,7 @@ class CassetteForge : public Forge {
 
  protected:
   CassetteOf cassette_of_;
-  std::shared_ptr<agent::Cassette> cassette_ = {};  // none: nobody has said yet for which run
+  std::shared_ptr<agent::Cassette> cassette_ = {};  // null: no run is set yet
   std::string commit_ = {};
 };
 
@@ -187,7 +187,7 @@ class RecordingForge final : public CassetteForge {
                                                               {"message", error.message},
                                                               {"remedy", error.remedy}})}}));
   }
-  // An answer that cannot be kept is an error; asked again, the forge finds it done.
+  // An answer that cannot be stored is an error; on a retry the forge finds that it was done.
   template <class T, class AsValue>
   Result<T> keep(const Value& asked, Result<T> answer, AsValue as_value) {
     SB_TRY(answer ? put(asked, Value::object({{"ok", as_value(*answer)}})) : put_error(asked, answer.error()));
@@ -241,7 +241,7 @@ class ReplayingForge final : public CassetteForge {
 
  private:
   Result<Value> take(const Value& whole) {
-    if (!cassette_) return fail(ErrorCode::kInternal, "nobody said which run the forge is asked for");
+    if (!cassette_) return fail(ErrorCode::kInternal, "the forge was called before a run was set");
     const Value asked = redactor_.clean_value(whole);
     const auto answer = SB_TRY(cassette_->take(kKind, asked));
     if (!answer) return diverged(asked);
@@ -256,7 +256,7 @@ class ReplayingForge final : public CassetteForge {
   std::unexpected<Error> diverged(const Value& asked) {
     auto difference = cassette_->difference(kKind, asked);
     if (!difference) return std::unexpected(std::move(difference).error());
-    const std::string divergence = fmt::format("The replay asks the forge what was not recorded ({}). {}",
+    const std::string divergence = fmt::format("The replay called the forge in a way that was not recorded ({}). {}",
                                                asked.string_at("call").value_or("?"), *difference);
     cassette_->mark_divergence(divergence);
     return fail(ErrorCode::kConflict, divergence);

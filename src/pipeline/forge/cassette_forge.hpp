@@ -1,9 +1,8 @@
-// Forges on cassettes (agent/cassette/cassette.hpp): what was asked and answered is kept with a run, and played again
-// offline.
+// Forges with cassettes (agent/cassette/cassette.hpp): calls and answers are recorded with a run and replayed offline.
 //
-// Each call is an exchange of kind `forge`: {call, …arguments} and {ok: …} or {error: {code, message, remedy}}. Answers
-// that asking again might change (an outage, a rate limit) are not kept. Secrets are taken out of both, and no token is
-// part of either. What is asked before anybody says for which run (Forge::set_run) is kept with the first one.
+// Each call is an exchange of kind `forge`: {call, …arguments} and {ok: …} or {error: {code, message, remedy}}.
+// Temporary errors (an outage, a rate limit) are not recorded. Secrets are removed from both, and neither contains a
+// token. Calls before the first Forge::set_run are recorded with that run.
 #pragma once
 
 #include <functional>
@@ -17,10 +16,11 @@ namespace sb::pipeline {
 
 using CassetteOf = std::function<Result<std::shared_ptr<agent::Cassette>>(const std::string& run)>;
 
-// `clock` tells exchanges apart that ask the same; `secrets` are values that are known, besides what looks like one.
+// `clock` distinguishes exchanges with the same request; `secrets` are known values, in addition to texts that look
+// like secrets.
 std::unique_ptr<Forge> make_recording_forge(std::unique_ptr<Forge> forge, CassetteOf cassette_of, Clock& clock,
                                             std::vector<std::string> secrets = {});
-// kConflict, with the difference, at the first call that was not recorded; Cassette::diverged_at() says so, too.
+// kConflict, with the difference, at the first call that was not recorded; Cassette::diverged_at() reports it too.
 std::unique_ptr<Forge> make_replaying_forge(const ForgeKind& kind, CassetteOf cassette_of);
 
 }  // namespace sb::pipeline

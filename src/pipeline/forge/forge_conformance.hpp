@@ -1,4 +1,4 @@
-// What every forge promises, as tests. A forge's own test file gives a subject:
+// Tests that every forge must pass. A forge's own test file provides a subject:
 //
 //   struct Subject {            // a temporary repository with the remote of the forge
 //     GitFixture place;
@@ -22,7 +22,7 @@ struct ForgeConformance : testing::Test {
   Subject subject;
   GitFixture& place() { return subject.place; }
 
-  // A branch of the remote with one commit on the base; its commit.
+  // Pushes a branch with one commit on top of the base; returns the commit.
   std::string push(const std::string& run, const std::string& text = "120\n") {
     place().sh("cd repo && git checkout -q -B signalbox/" + run + " origin/main");
     place().put("repo/src/price.txt", text);

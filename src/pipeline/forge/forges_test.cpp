@@ -13,7 +13,7 @@ namespace {
 
 using testing::HasSubstr;
 
-// A forge of another kind, which does nothing but say which.
+// A forge of another kind, which only reports its kind.
 class AcmeForge final : public Forge {
  public:
   AcmeForge(const ForgeKind& kind, std::string named) : repository(std::move(named)), kind_(kind) {}
@@ -61,7 +61,7 @@ class AddedForge : public testing::Test {
   RunSettings settings;
 };
 
-TEST_F(AddedForge, IsReadMadeAndWritten) {
+TEST_F(AddedForge, IsReadCreatedAndWritten) {
   ASSERT_EQ(read("forge: {kind: acme, repository: team.shop, token: $T}\n"), "");
   EXPECT_EQ(to_value(settings)["forge"].string_at("kind"), "acme");
   GitFixture place;
@@ -91,7 +91,7 @@ TEST_F(AddedForge, NamesItsTickets) {
   EXPECT_NE(without_references("fixes team/shop#8", own, rows.back()), "fixes team/shop#8");
 }
 
-TEST_F(AddedForge, IsPlayedAgainAsItself) {
+TEST_F(AddedForge, IsReplayedAsItself) {
   const auto replaying = make_replaying_forge(
       rows.back(), [](const std::string&) -> Result<std::shared_ptr<agent::Cassette>> { return nullptr; });
   EXPECT_EQ(&replaying->kind(), &rows.back());

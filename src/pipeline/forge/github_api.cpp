@@ -17,7 +17,7 @@ namespace {
 constexpr std::size_t kAnswerBytes = 8u << 20;
 constexpr std::size_t kMessageBytes = 500;
 constexpr std::size_t kPageItems = 100;
-constexpr std::int64_t kSecondaryWaitMs = 60'000;  // what GitHub asks for where it names no time
+constexpr std::int64_t kSecondaryWaitMs = 60'000;  // what GitHub asks for if it gives no time
 constexpr std::int64_t kMostWaitMs = 3'600'000;
 
 std::optional<std::int64_t> number_of(std::string_view text) {
@@ -45,14 +45,14 @@ bool is_rate_limit(const net::ClientResponse& answer, const std::string& message
 std::int64_t wait_asked_for(const net::ClientResponse& answer, TimestampMs now) {
   if (const auto seconds = number_of(answer.header("retry-after")))
     return std::min(*seconds, kMostWaitMs / 1000) * 1000;
-  // ScopeFilter the hour's allowance comes back; a secondary limit has nothing to do with it.
+  // Until the hourly allowance is reset; a secondary limit is independent of it.
   const auto reset =
       answer.header("x-ratelimit-remaining") == "0" ? number_of(answer.header("x-ratelimit-reset")) : std::nullopt;
   if (reset && *reset < (1LL << 40)) return std::clamp<std::int64_t>(*reset * 1000 - now, 1'000, kMostWaitMs);
   return kSecondaryWaitMs;
 }
 
-// What GitHub says of it, without anything that must not be seen.
+// GitHub's message, without secrets and control characters.
 std::string message_in(const Value& body, std::string token) {
   std::string text = body.string_at("message").value_or("");
   if (const Value* errors = body.find("errors"); errors && errors->is_array()) {
@@ -118,7 +118,7 @@ Result<GithubResponse> GithubApi::send(const std::string& method, const std::str
     case Kind::kRequest:
       return fail(ErrorCode::kInvalid, fmt::format("{}: {}", what, why));
     case Kind::kTooLarge:
-      return fail(ErrorCode::kInvalid, fmt::format("{}: the answer is larger than {} MiB", what, kAnswerBytes >> 20));
+      return fail(ErrorCode::kInvalid, fmt::format("{}: the response is larger than {} MiB", what, kAnswerBytes >> 20));
     case Kind::kUnreachable:
     case Kind::kLost:
     case Kind::kTimeout:
@@ -137,13 +137,13 @@ Result<GithubResponse> GithubApi::read(const net::ClientResponse& answer, const 
   const bool is_fine = (answer.status >= 200 && answer.status < 300) ||
                        std::ranges::find(accepted_codes, answer.status) != accepted_codes.end();
   if (!is_fine) return refusal(answer, got, what);
-  if (!parsed) return fail(ErrorCode::kInvalid, fmt::format("{}: what came back is no JSON", what));
+  if (!parsed) return fail(ErrorCode::kInvalid, fmt::format("{}: the response is not JSON", what));
   return got;
 }
 
 std::unexpected<Error> GithubApi::refusal(const net::ClientResponse& answer, const GithubResponse& got,
                                           const std::string& what) {
-  const std::string said = got.message.empty() ? fmt::format("it answered {}", answer.status) : got.message;
+  const std::string said = got.message.empty() ? fmt::format("status {}", answer.status) : got.message;
   const std::string text = fmt::format("{}: {}", what, said);
   if (is_rate_limit(answer, said)) {
     retry_after_ms_ = wait_asked_for(answer, seams_.clock.now_ms());
@@ -151,11 +151,11 @@ std::unexpected<Error> GithubApi::refusal(const net::ClientResponse& answer, con
   }
   switch (answer.status) {
     case 401:
-      return fail(ErrorCode::kForbidden, text, "The token is wrong or has expired; make a new one");
+      return fail(ErrorCode::kForbidden, text, "The token is invalid or has expired; create a new one");
     case 403:
       return fail(ErrorCode::kForbidden, text, "The token lacks a permission: contents, pull requests, issues");
     case 404:
-      return fail(ErrorCode::kNotFound, text, "It is not there, or the token may not see it");
+      return fail(ErrorCode::kNotFound, text, "It does not exist, or the token has no access to it");
     case 405:
     case 409:
     case 422:
@@ -165,7 +165,7 @@ std::unexpected<Error> GithubApi::refusal(const net::ClientResponse& answer, con
   }
   if (answer.status >= 300 && answer.status < 400) {
     return fail(ErrorCode::kInvalid, fmt::format("{}: the repository has moved", what),
-                "Name it as it is called now in forge: {repository: …}");
+                "Set its new name in forge: {repository: …}");
   }
   if (answer.status >= 500 || answer.status == 408) return unavailable(text);
   return fail(ErrorCode::kInvalid, text);
@@ -177,7 +177,7 @@ Result<std::vector<Value>> GithubApi::pages(const std::string& path, std::string
     GithubResponse answer = SB_TRY(send("GET", fmt::format("{}&per_page={}&page={}", path, kPageItems, page)));
     Value* list = member.empty() ? &answer.body : answer.body.find(member);
     if (!list || !list->is_array()) {
-      return fail(ErrorCode::kInvalid, fmt::format("GitHub GET {}: the answer is no list", shown(path)));
+      return fail(ErrorCode::kInvalid, fmt::format("GitHub GET {}: the response is not a list", shown(path)));
     }
     const std::size_t count = list->items().size();
     for (Value& item : list->items()) items.push_back(std::move(item));

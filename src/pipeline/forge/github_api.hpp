@@ -1,7 +1,7 @@
-// GitHub's REST API: one request a call, its answers and refusals told apart. Only for github_*.cpp.
+// GitHub's REST API: one request per call; distinguishes answers from refusals. Only for github_*.cpp.
 //
-// The token is looked up for each request and stands in no error. It is sent over TLS, or to loopback. Redirects are
-// not followed: a repository that moved is said to have.
+// The token is looked up for each request and never appears in an error. It is sent only over TLS, or to loopback.
+// Redirects are not followed: a moved repository is an error that says so.
 #pragma once
 
 #include <optional>
@@ -17,7 +17,7 @@ namespace sb::pipeline {
 struct GithubResponse {
   int status = 0;
   Value body = {};
-  std::string message = {};  // GitHub's own words, cleaned: `message` and what `errors` say
+  std::string message = {};  // GitHub's text, sanitized: `message` and the texts of `errors`
 };
 
 class GithubApi {
@@ -25,10 +25,10 @@ class GithubApi {
   GithubApi(const Seams& seams, net::HttpClient& http, std::string url, std::string token)
       : seams_(seams), http_(http), url_(std::move(url)), token_(std::move(token)) {}
 
-  // `path` begins with /. 2xx and those of `fine` are answers; anything else is an error of forge.hpp.
+  // `path` starts with /. Statuses 2xx and those in `fine` are answers; anything else is an error as in forge.hpp.
   Result<GithubResponse> send(const std::string& method, const std::string& path, const Value& body = {},
                               std::vector<int> accepted_codes = {});
-  // Every page of a list, or of the list under `member`; kLimit over `max_items`. `path` has a query already.
+  // Every page of a list, or of the list under `member`; kLimit over `max_items`. `path` already has a query.
   Result<std::vector<Value>> pages(const std::string& path, std::string_view member = {},
                                    std::size_t max_items = 10'000);
   std::int64_t retry_after_ms() const { return retry_after_ms_; }
@@ -47,7 +47,7 @@ class GithubApi {
   std::int64_t retry_after_ms_ = 0;
 };
 
-// For a part of a path or a query.
+// Encodes a part of a path or a query.
 std::string percent_encoded(std::string_view text);
 
 }  // namespace sb::pipeline

@@ -13,8 +13,8 @@
 namespace sb::pipeline {
 namespace {
 
-constexpr std::int64_t kShownMs = 2'000;  // until the API shows what was done
-constexpr int kStateLooks = 5;            // GitHub works out in the background whether something can be merged
+constexpr std::int64_t kShownMs = 2'000;  // until the API shows a change
+constexpr int kStateLooks = 5;            // GitHub computes in the background whether a request can be merged
 constexpr std::int64_t kStateMs = 1'000;
 
 class GithubForge final : public Forge {
@@ -55,11 +55,11 @@ class GithubForge final : public Forge {
   Clock& clock_;
   GithubApi api_;
   GithubSettings settings_;
-  std::int64_t wait_ms_ = 0;  // asked for by us, not by GitHub
+  std::int64_t wait_ms_ = 0;  // our own wait, not GitHub's
 };
 
 std::unexpected<Error> malformed(std::string_view what) {
-  return fail(ErrorCode::kInvalid, fmt::format("GitHub's answer lacks {}", what));
+  return fail(ErrorCode::kInvalid, fmt::format("GitHub's response lacks {}", what));
 }
 
 bool has_mark(const Value& pull, const std::string& run) {
@@ -78,12 +78,12 @@ Status GithubForge::check_access() {
   const std::string name = shown(settings_.repository);
   const auto says = [](const Value& value, bool word) { return value.is_bool() && value.as_bool() == word; };
   if (says(repository["archived"], true)) {
-    return fail(ErrorCode::kInvalid, fmt::format("{} is archived on GitHub: nothing can be pushed there", name));
+    return fail(ErrorCode::kInvalid, fmt::format("{} is archived on GitHub, so it does not accept pushes", name));
   }
-  // Some kinds of tokens are not told their permissions.
+  // Some kinds of tokens cannot read their permissions.
   if (says(repository["permissions"]["push"], false)) {
-    return fail(ErrorCode::kForbidden, fmt::format("the token may read {} and not push to it", name),
-                "Give it contents and pull requests to write");
+    return fail(ErrorCode::kForbidden, fmt::format("the token can read {} but not push to it", name),
+                "Give it write access to contents and pull requests");
   }
   return {};
 }
@@ -100,7 +100,7 @@ Result<std::optional<Value>> GithubForge::find_pull(const ChangeRequestRef& name
   const auto pulls = SB_TRY(
       api_.pages(path(fmt::format("/pulls?state=all&head={}", percent_encoded(owner + ":" + branch))), {}, 1'000));
   const Value* best = nullptr;
-  // Newest first, as GitHub lists them. It takes `head` for a hint when it does not know the name.
+  // Newest first, as GitHub lists them. It ignores `head` if it does not know the name.
   for (const Value& pull : pulls) {
     if (pull["head"].string_at("ref") != branch) continue;
     if (has_mark(pull, name.run)) return std::optional<Value>(pull);
@@ -116,7 +116,7 @@ Result<ChangeRequest> GithubForge::request_of(const Value& pull) {
                         .commit = pull["head"].string_at("sha").value_or("")};
   if (request.commit.empty()) return malformed("the head of the pull request");
   if (pull.string_at("state") == "open") return request;
-  // A list says less than the pull request itself.
+  // A list has fewer members than the pull request itself.
   const Value whole = pull["merged"].is_bool() ? pull : SB_TRY(api_.send("GET", path("/pulls/" + request.id))).body;
   request.state = ChangeRequest::State::kClosed;
   if (!whole["merged"].is_bool() || !whole["merged"].as_bool()) return request;
@@ -150,17 +150,17 @@ Result<ChangeRequest> GithubForge::open_or_update(const ChangeRequestSpec& spec)
     } else if (made->message.find("already exists") != std::string::npos) {
       pull = SB_TRY(find_pull(name));
       already_existed = true;
-      if (!pull) return not_shown("the pull request that GitHub says exists is not listed yet");
+      if (!pull) return not_shown("the pull request exists, but GitHub does not list it yet");
     } else {
       return fail(ErrorCode::kConflict, "GitHub: " + made->message);
     }
   }
-  // One that is there keeps its title and text: what we would write is what we wrote, and what differs is a person's.
+  // An existing one keeps its title and text: any difference was written by a person.
   ChangeRequest request = SB_TRY(request_of(*pull));
   request.already_existed = already_existed;
   if (request.state == ChangeRequest::State::kClosed) {
     return fail(ErrorCode::kConflict, fmt::format("{} was closed without being merged", request.url),
-                "Open it again, or run the ticket again");
+                "Reopen it, or run the ticket again");
   }
   if (request.state == ChangeRequest::State::kOpen && request.commit != spec.commit) {
     return not_shown(fmt::format("{} does not show the commit {} yet", request.url, spec.commit));
@@ -220,14 +220,14 @@ Status GithubForge::merge(const ChangeRequest& request, const std::string& commi
   }
   const GithubResponse answer = SB_TRY(api_.send("PUT", path("/pulls/" + request.id + "/merge"), body, {409}));
   if (answer.status != 409) return {};
-  // Somebody else's merge came first; the next try stands on it.
+  // Another merge came first; the next attempt is based on it.
   const bool is_race = answer.message.find("Base branch was modified") != std::string::npos;
   if (is_race) wait_ms_ = kShownMs;
   return std::unexpected(
       Error{is_race ? ErrorCode::kUnavailable : ErrorCode::kConflict, "GitHub: " + answer.message, {}, {}, is_race});
 }
 
-// `dirty` is a conflict: which files it is in is found by merging ourselves.
+// `dirty` is a conflict; the local merge finds its files.
 Result<bool> GithubForge::needs_update(const ChangeRequest& request) {
   wait_ms_ = 0;
   for (int looks = 1;; ++looks) {
@@ -253,13 +253,13 @@ Result<Ticket> GithubForge::ticket(const std::string& url_or_id) {
   wait_ms_ = 0;
   const auto name = issue_named(url_or_id, settings_.repository);
   if (!name) {
-    return fail(ErrorCode::kInvalid, fmt::format("{} names no issue on GitHub", shown(url_or_id)),
+    return fail(ErrorCode::kInvalid, fmt::format("{} is not an issue on GitHub", shown(url_or_id)),
                 "Write it as owner/name#12 or as its URL");
   }
   const std::string host = host_of_url(url_or_id);
   if (!host.empty() && host != push_host() && host != "www." + push_host() && host != host_of_url(api_.url())) {
     return fail(ErrorCode::kInvalid,
-                fmt::format("{} is on {}, and the forge is {}", shown(url_or_id), host, push_host()),
+                fmt::format("{} is on {}, but the forge is {}", shown(url_or_id), host, push_host()),
                 "Set forge: {url: …} in signalbox.yaml, or give the ticket as a file");
   }
   const std::string where = fmt::format("/repos/{}/issues/{}", name->repository, name->number);
@@ -297,7 +297,7 @@ Status GithubForge::close_ticket(const Ticket& ticket, const std::string& commen
   wait_ms_ = 0;
   if (!ticket.id.starts_with("github:")) return {};
   const auto name = issue_named(ticket.id, settings_.repository);
-  if (!name) return fail(ErrorCode::kInvalid, fmt::format("{} names no issue on GitHub", shown(ticket.id)));
+  if (!name) return fail(ErrorCode::kInvalid, fmt::format("{} is not an issue on GitHub", shown(ticket.id)));
   SB_TRY(comment_on(name->repository, name->number, "closed " + sha256_hex(comment).substr(0, 16), comment));
   const std::string where = fmt::format("/repos/{}/issues/{}", name->repository, name->number);
   const auto is_closed = [&]() -> Result<bool> {
@@ -306,8 +306,8 @@ Status GithubForge::close_ticket(const Ticket& ticket, const std::string& commen
   if (SB_TRY(is_closed())) return {};
   SB_TRY(api_.send("PATCH", where, Value::object({{"state", "closed"}, {"state_reason", "completed"}})));
   if (SB_TRY(is_closed())) return {};
-  return fail(ErrorCode::kConflict,
-              fmt::format("GitHub took the closing of {}, but the issue is still open", ticket.id), "Close it by hand");
+  return fail(ErrorCode::kConflict, fmt::format("GitHub accepted closing {}, but the issue is still open", ticket.id),
+              "Close it by hand");
 }
 
 bool is_name(std::string_view text) {
@@ -364,7 +364,7 @@ Result<std::unique_ptr<Forge>> make_github_forge(const ForgeParts& parts) {
   GithubSettings github{.repository = settings.repository, .token = settings.token, .merge_method = settings.method};
   if (!settings.url.empty()) github.url = settings.url;
   if (github.repository.empty() || repository_named("x:" + github.repository) != github.repository) {
-    return fail(ErrorCode::kInvalid, "which repository on GitHub this is cannot be told",
+    return fail(ErrorCode::kInvalid, "the GitHub repository is unknown",
                 "Set forge: {kind: github, repository: owner/name} in signalbox.yaml");
   }
   return make_github_forge(parts.seams, parts.http, std::move(github));

@@ -1,11 +1,11 @@
 // GitHub, or a GitHub Enterprise server, over its REST API.
 //
-// A request of ours is a pull request of the run's branch whose body has the line `Signalbox-Run: RUN`; where somebody
-// edited that away, any pull request of the branch. Comments carry their mark in an HTML comment. Whether a request is
-// merged is read from the pull request itself after asking.
+// A request is a pull request of the run's branch whose body has the line `Signalbox-Run: RUN`; if that line was
+// removed, any pull request of the branch. Comments carry their mark in an HTML comment. Whether a request is merged is
+// read from the pull request itself after the merge call.
 //
-// The token (`$NAME`, `file:PATH`) needs: contents and pull requests to write, issues to write where tickets are
-// closed, checks and commit statuses to read.
+// The token (`$NAME`, `file:PATH`) needs write access to contents and pull requests, to issues if tickets are closed,
+// and read access to checks and commit statuses.
 //
 // Threads: one at a time.
 #pragma once
@@ -25,10 +25,10 @@ struct GithubSettings {
   std::string merge_method = "merge";          // merge, squash, rebase
 };
 std::unique_ptr<Forge> make_github_forge(const Seams& seams, net::HttpClient& http, GithubSettings settings);
-// kInvalid: the settings name no repository.
+// kInvalid if the settings name no repository.
 Result<std::unique_ptr<Forge>> make_github_forge(const ForgeParts& parts);
 
-// `owner/name` of a remote's URL: https://HOST/owner/name.git, git@HOST:owner/name; empty: it is none.
+// `owner/name` of a remote's URL: https://HOST/owner/name.git, git@HOST:owner/name; empty if it is not one.
 std::string repository_named(std::string_view remote_url);
 
 // An issue as people name it: its URL, `owner/name#12`, `github:owner/name#12`, `#12`, `12`.

@@ -30,13 +30,13 @@ class LocalForge final : public Forge {
   Status close_ticket(const Ticket& ticket, const std::string& comment) override;
 
  private:
-  // What the remote has, read at once.
+  // The remote's refs, read in one call.
   struct RemoteRefs {
-    std::map<std::string, std::string> refs;  // to their hashes
+    std::map<std::string, std::string> refs;  // name to hash
     std::string at(const std::string& ref) const { return refs.contains(ref) ? refs.at(ref) : ""; }
   };
   struct Note {
-    std::string hash;  // of the blob; empty: there is none
+    std::string hash;  // of the blob; empty if there is none
     Value value;
     std::string text(std::string_view name) const { return value.string_at(name).value_or(""); }
   };
@@ -60,7 +60,7 @@ Result<LocalForge::RemoteRefs> LocalForge::look(const std::string& ref) {
     ProcessResult url = SB_TRY(git_.run({.words = {"remote", "get-url", remote_}, .accepted_codes = {0, 2, 128}}));
     if (url.code != 0) {
       return fail(ErrorCode::kNotFound, fmt::format("the repository has no remote {}", shown(remote_)),
-                  fmt::format("Make one: git init --bare ../remote.git && git remote add {} ../remote.git", remote_));
+                  fmt::format("Create one: git init --bare ../remote.git && git remote add {} ../remote.git", remote_));
     }
     url_ = without_trailing_newlines(std::move(url.output));
   }
@@ -78,7 +78,7 @@ Result<LocalForge::RemoteRefs> LocalForge::look(const std::string& ref) {
   return there;
 }
 
-// So that the object is in the work copy too.
+// So that the object is in the working copy too.
 Status LocalForge::have(const std::string& ref, const std::string& hash) {
   if (SB_TRY(git_.has_object(hash))) return {};
   SB_TRY(
@@ -95,8 +95,8 @@ Result<LocalForge::Note> LocalForge::note_at(const RemoteRefs& there, const std:
       SB_TRY(git_.run(GitCall{.words = {"cat-file", "blob", note.hash}, .max_bytes = limits::kDiffBytes})).output;
   auto parsed = parse_json(text);
   if (!parsed || !parsed->is_object()) {
-    return fail(ErrorCode::kInvalid, fmt::format("{} of the remote is not what Signalbox writes there", shown(ref)),
-                fmt::format("Look at it: git cat-file blob {}", note.hash));
+    return fail(ErrorCode::kInvalid, fmt::format("{} of the remote was not written by Signalbox", shown(ref)),
+                fmt::format("Inspect it: git cat-file blob {}", note.hash));
   }
   note.value = std::move(*parsed);
   return note;
@@ -108,7 +108,7 @@ Status LocalForge::push(const std::string& ref, const std::string& expected, con
                                  fmt::format("--force-with-lease={}:{}", ref, expected), remote_, hash + ":" + ref},
                        .is_remote = true});
   if (pushed) return {};
-  // A push of ours that outlived a killed process may have been first.
+  // An earlier push of a killed process may have finished first.
   if (pushed.error().code == ErrorCode::kConflict && SB_TRY(look(ref)).at(ref) == hash) return {};
   return std::unexpected(pushed.error());
 }
@@ -129,7 +129,7 @@ Result<ChangeRequest> LocalForge::request_of(const RemoteRefs& there, const Note
   if (!base_hash.empty() && !head.empty()) {
     SB_TRY(have(base, base_hash));
     if (!request.commit.empty()) SB_TRY(have(branch, request.commit));
-    // A branch that was removed, and its commit with it, is merged only if the base has it.
+    // A removed branch counts as merged only if the base has its commit.
     if (SB_TRY(git_.has_object(head)) && SB_TRY(git_.is_ancestor(head, base_hash))) {
       request.state = ChangeRequest::State::kMerged;
       request.commit = request.merged_as = head;
@@ -156,7 +156,7 @@ Result<ChangeRequest> LocalForge::open_or_update(const ChangeRequestSpec& spec) 
   const RemoteRefs there = SB_TRY(look(note_ref(spec.run)));
   const std::string head = there.at(branch_ref(spec.branch));
   if (head != spec.commit) {
-    return fail(ErrorCode::kConflict, fmt::format("the remote's {} is at {}, not at {}", shown(spec.branch),
+    return fail(ErrorCode::kConflict, fmt::format("the remote's {} is at {}, not {}", shown(spec.branch),
                                                   head.empty() ? "nothing" : head, shown(spec.commit)));
   }
   const Note before = SB_TRY(note_at(there, note_ref(spec.run)));
@@ -182,14 +182,14 @@ Status LocalForge::merge(const ChangeRequest& request, const std::string& commit
   const ChangeRequest now = SB_TRY(request_of(there, note));
   if (now.state == ChangeRequest::State::kMerged && now.merged_as == commit) return {};
   if (now.commit != commit) {
-    return fail(ErrorCode::kConflict, fmt::format("the request is at {} by now, not at {}",
+    return fail(ErrorCode::kConflict, fmt::format("the request is now at {}, not {}",
                                                   now.commit.empty() ? "nothing" : now.commit, shown(commit)));
   }
   const std::string base = note.text("base"), base_hash = there.at(branch_ref(base));
   if (base_hash.empty()) return fail(ErrorCode::kNotFound, fmt::format("the remote has no branch {}", shown(base)));
   if (!SB_TRY(git_.is_ancestor(base_hash, commit))) {
     return fail(ErrorCode::kConflict,
-                fmt::format("{} has moved on since the run began, so merging is not a fast-forward", shown(base)));
+                fmt::format("{} has changed since the run started, so merging is not a fast-forward", shown(base)));
   }
   return push(branch_ref(base), base_hash, commit);
 }
@@ -218,10 +218,9 @@ Status LocalForge::comment(const ChangeRequest& request, const std::string& mark
 
 Result<Ticket> LocalForge::ticket(const std::string& url_or_id) {
   if (url_or_id.find("://") != std::string::npos || !ticket_reference(url_or_id, kind()).empty()) {
-    return fail(
-        ErrorCode::kUnsupported,
-        fmt::format("the forge here is local, and fetches no ticket from {}", shown(url_or_id)),
-        "Save it as a file and give that: --ticket FILE (or - for the input); or set forge: {kind: github, ...}");
+    return fail(ErrorCode::kUnsupported,
+                fmt::format("the forge here is local and cannot fetch the ticket {}", shown(url_or_id)),
+                "Save it to a file: --ticket FILE (or - for stdin); or set forge: {kind: github, ...}");
   }
   const std::string path = url_or_id.starts_with('/') ? url_or_id : join_path(git_.directory(), url_or_id);
   return read_ticket(SB_TRY(seams_.files.read(path, limits::kTicketBytes)), url_or_id);

@@ -61,7 +61,7 @@ Result<std::map<std::string, std::string>> Git::texts_at(const std::string& comm
     const std::string_view entry = take_piece(rest);  // MODE blob HASH\tPATH
     const std::size_t tab = entry.find('\t');
     if (!entry.starts_with("100") || tab == entry.npos) continue;
-    // When asked for a folder beside a path in it, git lists the whole folder.
+    // When given a folder and a path in it, git lists the whole folder.
     if (std::ranges::find(paths, entry.substr(tab + 1)) == paths.end()) continue;
     const std::string hash(entry.substr(entry.rfind(' ', tab) + 1, tab - entry.rfind(' ', tab) - 1));
     const std::string size = SB_TRY(run({"cat-file", "-s", hash}));

@@ -84,7 +84,7 @@ Status Git::pin_submodules(const std::string& from, const std::map<std::string, 
 Result<std::map<std::string, std::string>> Git::own_index(const std::string& from) {
   const std::string path = join_path(SB_TRY(git_dir()), "signalbox-index");
   const std::map<std::string, std::string> index = {{"GIT_INDEX_FILE", path}};
-  // Remove the lock that a killed command of ours left: only we use this index, and one process at a time drives a run.
+  // Remove the lock that our killed command left: only we use this index, and one process at a time drives a run.
   SB_TRY(seams_.files.remove(path + ".lock"));
   // -m keeps the cached state of unchanged files, so that they need not be read again.
   if (!run(GitCall{.words = {"read-tree", "-m", from}, .environment = index})) {

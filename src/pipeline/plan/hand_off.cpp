@@ -215,7 +215,7 @@ class ContextBuilder {
     return text;
   }
 
-  // Complete where they fit beside the other parts; otherwise their newest part, and how much is missing.
+  // Complete if they fit with the other parts; otherwise their newest part, and how much is missing.
   void add_notes(const std::string& name, const std::string& notes) {
     constexpr std::size_t kNotesBytes = 4'000;
     std::string text(utf8_prefix(notes, kNotesBytes));

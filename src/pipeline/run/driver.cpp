@@ -68,7 +68,7 @@ DriveStatus RunDriver::suspend(std::string why) {
 }
 
 // Resumed: changes since then are logged, and pending waits are retried now. Not where the server named the time,
-// unless other settings may lead to another server.
+// unless other settings may point to another server.
 Status RunDriver::record_resume() {
   if (!state_.outcome.empty() || state_.events == 1) return {};
   SB_TRY(append("resumed", Value::object({{"pid", static_cast<std::int64_t>(::getpid())}})));

@@ -60,7 +60,7 @@ Status Preflight::check_repository() const {
   if (std::ranges::find(repository_.remotes, remote_) == repository_.remotes.end()) {
     return fail(
         ErrorCode::kInvalid, fmt::format("{} has no remote {}, and a run needs one to deliver to", root, remote_),
-        fmt::format("A bare repository beside it is enough: git clone --bare . ../remote.git && git remote add {} "
+        fmt::format("A bare repository next to it is enough: git clone --bare . ../remote.git && git remote add {} "
                     "../remote.git",
                     remote_));
   }

@@ -13,7 +13,7 @@ using sqlite::Fault;
 using sqlite::FaultVfs;
 using sqlite::IoCounts;
 
-// One advance as the engine does it: an event and the state beside it. They must always appear together.
+// One advance as the engine does it: an event and its state. They must always appear together.
 Status advance(Store& store, int number) {
   return store.write([&](Transaction& transaction) -> Status {
     const Head head = SB_TRY(transaction.head("s"));

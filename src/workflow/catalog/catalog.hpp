@@ -131,9 +131,10 @@ class Catalog {
   Checked<Bundle> compile(const Document& document) const;
 
   // Managed folders, stored in `sources.json` of the data home: {"v": 1, "folders": [absolute…], "byAgents": [those of
-  // them that an agent attached]}. What an agent attached counts as a project's: it replaces none of ours, and its
-  // commands wait for `signalbox trust`; attaching it again as a person makes it the user's own. Otherwise attaching an
-  // attached folder changes nothing. Detaching takes the path as it was attached, even if the folder is gone.
+  // them that an agent attached]}. A folder that an agent attached counts as the project's: it replaces no bundled
+  // workflow, and its commands wait for `signalbox trust`; attaching it again as a person makes it the user's own.
+  // Otherwise attaching an attached folder changes nothing. Detaching takes the path as it was attached, even if the
+  // folder is gone.
   enum class AttachedBy { kPerson, kAgent };
   static Status attach(Files& files, const HomeDirectories& homes, const std::string& folder,
                        AttachedBy by = AttachedBy::kPerson);

@@ -22,7 +22,7 @@ struct Comparing {
   std::string_view words;
 };
 
-// In the order in which the first one found counts.
+// In order of precedence: the first one found counts.
 constexpr std::array<Comparing, 11> kComparing = {{
     {"equals", Operator::kEquals, Comparing::Takes::kAnything, "is"},
     {"not_equals", Operator::kNotEquals, Comparing::Takes::kAnything, "is not"},
@@ -97,7 +97,7 @@ bool fits(const Reader& reader, Comparing::Takes takes) {
   return false;
 }
 
-// Nothing, and a fault, when one of the operators has an operand of the wrong kind, also one that does not count.
+// Nothing, and a fault, if an operand has the wrong kind, even of an operator that does not count.
 bool read_comparison(Fields& fields, Condition& into) {
   bool is_well = true;
   bool is_found = false;
@@ -181,7 +181,7 @@ std::optional<Condition> read_condition_at(const Reader& reader, int depth) {
   Condition comparison;
   is_well = read_comparison(fields, comparison) && is_well;
   if (comparison.op != Operator::kTrue && !var) {
-    reader.fault("a comparison without `var`: nothing says which context key is compared", "Add var:");
+    reader.fault("a comparison without `var` does not say which context key to compare", "Add var:");
     is_well = false;
   } else if (comparison.op != Operator::kTrue) {
     comparison.var = std::move(condition.var);
@@ -193,7 +193,7 @@ std::optional<Condition> read_condition_at(const Reader& reader, int depth) {
   return condition;
 }
 
-// Without white space at both ends, as ECMAScript trims.
+// Trims white space at both ends, as ECMAScript does.
 std::string_view trimmed(std::string_view text) {
   std::size_t begin = text.size(), end = 0;
   for (std::size_t at = 0; at < text.size();) {
@@ -210,7 +210,7 @@ std::string folded(std::string_view text) {
   return is_utf8(text) ? case_fold(trimmed(text)) : std::string(text);
 }
 
-// A value as text, as the format has it: lists joined by commas, nothing for null.
+// A value as text, as the format defines it: lists joined by commas, empty for null.
 std::string as_text(const Value* value) {
   if (!value || value->is_null()) return {};
   if (value->is_string()) return value->as_string();
@@ -223,7 +223,7 @@ std::string as_text(const Value* value) {
   return text;
 }
 
-// What a text is as a number; an empty one is 0, as in the original.
+// A text as a number; an empty one is 0, as in WorkRail.
 std::optional<double> as_number(std::string_view text) {
   if (!is_utf8(text)) return std::nullopt;
   text = trimmed(text);
@@ -248,7 +248,7 @@ void collect_keys(const Condition& condition, std::vector<std::string>& into) {
   for (const Condition& part : condition.parts) collect_keys(part, into);
 }
 
-// Enough of a value for a record; a long one would be kept again at each step it is skipped for.
+// A value shortened for a record: a long one would be stored again for each skipped step.
 Value glimpse(const Value* value) {
   constexpr std::size_t kMost = 256;
   if (!value) return {};

@@ -1,19 +1,18 @@
 // A condition over the context of a session: `runCondition`, `when`, loop and jump conditions.
 //
-// Pure. StepReadContext is strict (known operators, right types; a fault says what is wrong); evaluating is lenient as
-// the format demands:
-//   equals, not_equals, in   strings trimmed and without regard to case; "5" equals 5; true equals "true", "yes", "1",
-//   1
+// Pure. Parsing is strict (known operators, correct types; a fault says what is wrong); evaluation is lenient, as the
+// format requires:
+//   equals, not_equals, in   strings are trimmed, case is ignored; "5" equals 5; true equals "true", "yes", "1", 1
 //                            and false equals "false", "no", "0", 0; null equals a key that is not set
-//   gt, gte, lt, lte         true only of JSON numbers; a string never is
-//   contains                 the value as text (a list: its items joined by commas) holds the text, case ignored
-//   startsWith, endsWith, matches   of the value as text, case ignored; `matches` is a pattern with limits, and one
+//   gt, gte, lt, lte         true only for JSON numbers, never for a string
+//   contains                 the value as text (a list: its items joined by commas) contains the text, case ignored
+//   startsWith, endsWith, matches   on the value as text, case ignored; `matches` is a pattern with limits, and one
 //                            that gives up does not match
 //   var alone                truthiness: not null, false, 0, "" or unset
-//   and, or, not             of conditions; `and: []` is true, `or: []` is false
+//   and, or, not             combine conditions; `and: []` is true, `or: []` is false
 //   {}                       true
-// Where several stand in one object, the first of this list counts, as in the original; beside a `var`, `and`, `or` and
-// `not` never do. `var` names a key; only when there is no such key are dots followed into objects.
+// If one object has several, the first of this list counts, as in WorkRail; next to a `var`, `and`, `or` and `not`
+// never count. `var` names a key; only if there is no such key are dots followed into objects.
 #pragma once
 
 #include <optional>
@@ -28,7 +27,7 @@
 namespace sb::workflow {
 
 struct Condition {
-  // Every switch over these names all of them, so that the compiler finds what a new one still lacks.
+  // Every switch lists all of them, so that the compiler finds each place where a new one is missing.
   enum class Operator {
     kTrue,
     kVar,
@@ -54,20 +53,20 @@ struct Condition {
   std::vector<Condition> parts;    // of kAnd, kOr, kNot
 };
 
-// Nothing, and a fault, when it is no condition.
+// Nothing, and a fault, if it is not a condition.
 std::optional<Condition> read_condition(const Reader& reader);
 
-// What a context key or dotted path holds; null when nothing.
+// The value of a context key or dotted path; null if there is none.
 const Value* look_up(const Value& context, std::string_view path);
 
 bool holds(const Condition& condition, const Value& context);
 
-// Of gt, gte, lt, lte: whether they hold of the number. Nothing for operators that are not a bound.
+// For gt, gte, lt, lte: whether they hold for the number. Nothing for other operators.
 std::optional<bool> bound_holds(Condition::Operator op, double number, double limit);
 
-// For records of skipped steps: the keys the condition looked at, with the values it saw.
+// For records of skipped steps: the keys that the condition used, with their values.
 Value observed_values(const Condition& condition, const Value& context);
-// Every key the condition looks at, each once, in order.
+// Every key that the condition uses, once, in order.
 std::vector<std::string> keys_of(const Condition& condition);
 // For people: `isTrivial is not true and size > 3`.
 std::string to_text(const Condition& condition);

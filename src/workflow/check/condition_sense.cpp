@@ -8,7 +8,7 @@ namespace {
 
 using Operator = Condition::Operator;
 
-// A text that might be read as a number equals other spellings of it, which are not looked for here.
+// A text that may be read as a number equals other spellings of it, which are not checked here.
 bool may_be_number(const Value& value) {
   return value.is_string() && (value.as_string().empty() ||
                                value.as_string().find_first_not_of(" \t\r\n+-.0123456789eE") == std::string::npos);
@@ -21,7 +21,7 @@ bool may_both_equal(const Value& a, const Value& b) {
       candidates, [&](const Value& value) { return leniently_equal(&value, a) && leniently_equal(&value, b); });
 }
 
-// What the condition allows its key to be, where it is a list of values.
+// The values that the condition allows for its key, if they are a list.
 std::span<const Value> allowed_values(const Condition& condition) {
   if (condition.op == Operator::kEquals) return {&condition.operand, 1};
   if (condition.op == Operator::kIn) return condition.operand.items();
@@ -37,7 +37,7 @@ bool may_be_within(const Value& value, const Condition& bound) {
   return value.is_bool() || may_be_number(value);
 }
 
-// A bound from below: more than its limit is allowed.
+// A lower bound: values above its limit are allowed.
 bool is_lower(Operator op) {
   return bound_holds(op, 1, 0) == true;
 }
@@ -55,7 +55,7 @@ bool bounds_clash(const Condition& a, const Condition& b) {
   return from > to || (from == to && !are_closed);
 }
 
-// Whether no value satisfies both; each is a comparison of the same key.
+// Whether no value satisfies both; both compare the same key.
 bool clash(const Condition& a, const Condition& b) {
   if (is_bound(a.op) && is_bound(b.op)) return bounds_clash(a, b);
   const auto values = allowed_values(a), others = allowed_values(b);
@@ -80,7 +80,7 @@ void flatten(const Condition& condition, std::vector<const Condition*>& into) {
 bool contradicts_itself(const Condition& condition) {
   std::vector<const Condition*> parts;
   flatten(condition, parts);
-  constexpr std::size_t kMost = 64;  // pairs of more are not worth the time
+  constexpr std::size_t kMost = 64;  // comparing more pairs would take too long
   if (parts.size() > kMost) return false;
   for (const Condition* a : parts) {
     for (const Condition* b : parts) {

@@ -1,6 +1,6 @@
-// Whether a condition says anything: what can be told without knowing the context.
+// Detects conditions that always or never hold, whatever the context.
 //
-// Pure, and careful: true only when it is certain.
+// Pure and conservative: true only if it is certain.
 #pragma once
 
 #include "workflow/check/condition.hpp"

@@ -44,7 +44,7 @@ TEST(ConditionSense, WhatCanNeverHold) {
   }
 }
 
-// A false alarm would refuse a file that works.
+// A false alarm would reject a valid file.
 TEST(ConditionSense, WhatMayHold) {
   const Value contexts[] = {
       Value::object({{"x", "red"}}), Value::object({{"x", true}}),  Value::object({{"x", 5}}),
@@ -70,7 +70,7 @@ TEST(ConditionSense, WhatMayHold) {
        }) {
     EXPECT_FALSE(never_holds(condition(text))) << text;
   }
-  // What is said never to hold does not hold of any of these, and the other way round.
+  // A condition reported as never holding holds for none of these, and vice versa.
   for (const char* text : {"{and: [{var: x, equals: true}, {var: x, equals: \"yes\"}]}", "{not: {or: []}}"}) {
     const Condition read = condition(text);
     EXPECT_TRUE(std::ranges::any_of(contexts, [&](const Value& context) { return holds(read, context); })) << text;

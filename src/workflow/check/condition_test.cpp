@@ -90,7 +90,7 @@ TEST(Condition, NullEqualsAKeyThatIsNotSet) {
   EXPECT_FALSE(evaluate(R"({"var":"k","in":[]})", R"({"k":1})"));
 }
 
-TEST(Condition, OrderIsOfJsonNumbersOnly) {
+TEST(Condition, OnlyJsonNumbersAreOrdered) {
   struct Row {
     const char *op, *value;
     bool holds;
@@ -106,7 +106,7 @@ TEST(Condition, OrderIsOfJsonNumbersOnly) {
   EXPECT_FALSE(evaluate(R"({"var":"k","lt":3})", "{}"));
 }
 
-TEST(Condition, TextOperatorsLookAtTheValueAsText) {
+TEST(Condition, TextOperatorsUseTheValueAsText) {
   struct Row {
     const char *op, *operand, *value;
     bool holds;
@@ -167,7 +167,7 @@ TEST(Condition, ANameWithDotsIsAKeyFirstAndAPathSecond) {
   EXPECT_FALSE(evaluate(R"({"var":"a."})", R"({"a":{"b":7}})"));
 }
 
-// The original takes such a file and heeds the first operator; so does this.
+// WorkRail accepts such a file and uses the first operator.
 TEST(Condition, OfSeveralOperatorsTheFirstInTheOrderCounts) {
   EXPECT_TRUE(evaluate(R"({"contains":"zzz","gt":100,"equals":"x","var":"k"})", R"({"k":"x"})"));
   EXPECT_TRUE(evaluate(R"({"lt":1,"gt":2,"var":"k"})", R"({"k":3})"));
@@ -181,7 +181,7 @@ TEST(Condition, FaultsAreOnePerMistake) {
   } rows[] = {
       {"[]", "", "expected a condition, found a list"},
       {"\"x\"", "", "expected a condition, found a string"},
-      {R"({"equals":1})", "", "a comparison without `var`: nothing says which context key is compared"},
+      {R"({"equals":1})", "", "a comparison without `var` does not say which context key to compare"},
       {R"({"var":5})", "/var", "expected a string, found an integer"},
       {R"({"var":""})", "/var", "`var` is empty"},
       {R"({"var":"k","gt":"3"})", "/gt", "expected a number, found a string"},
@@ -205,7 +205,7 @@ TEST(Condition, FaultsAreOnePerMistake) {
   EXPECT_NE(pattern.faults[0].message.find("does not compile"), std::string::npos);
 }
 
-TEST(Condition, AThousandLevelsAreRefusedByTheReading) {
+TEST(Condition, AThousandLevelsAreRejected) {
   std::string json = R"({"var":"k"})";
   for (int i = 0; i < 1'000; ++i) json = R"({"not":)" + json + "}";
   const Read result = read(json);
@@ -231,7 +231,7 @@ TEST(Condition, TextForPeople) {
   for (const Row& row : rows) EXPECT_EQ(to_text(*read(row.json).condition), row.text);
 }
 
-TEST(Condition, TellsWhichKeysItSaw) {
+TEST(Condition, ReportsTheKeysItUsed) {
   const Read result =
       read(R"({"and":[{"var":"b","gt":1},{"not":{"var":"a.x"}},{"var":"b"},{"var":"long"},{"var":"no"}]})");
   EXPECT_EQ(keys_of(*result.condition), (std::vector<std::string>{"b", "a.x", "long", "no"}));

@@ -310,7 +310,7 @@ Verdict judge(const Criteria& criteria, std::string_view notes, const Value& con
   return Verdict::kFails;
 }
 
-// The messages of the rules inside a composition, which has none of its own.
+// The messages of the rules inside a composition, which has no message itself.
 void collect_messages(const Criteria& criteria, std::vector<std::string>& into) {
   if (criteria.type == Type::kNot) return into.push_back(forbidding(criteria.parts.front()));
   if (!criteria.message.empty()) into.push_back(criteria.message);

@@ -100,7 +100,7 @@ TEST(Criteria, FaultsAreOnePerMistake) {
       {R"({"type":"length","min":"3","message":"m"})", "/min", "expected a number, found a string"},
       {R"({"type":"schema","message":"m"})", "", "a rule of this type needs `schema`"},
       {R"({"type":"schema","schema":{"typ":"object"},"message":"m"})", "/schema",
-       "/typ: \"typ\" is no keyword of JSON Schema draft-07"},
+       "/typ: \"typ\" is not a keyword of JSON Schema draft-07"},
       {R"({"type":"contains","value":"x","message":"m","mesage":"n"})", "/mesage", "unknown key \"mesage\""},
       {R"({"and":[],"message":"m"})", "/and", "`and` is empty"},
       {R"({"or":{}})", "/or", "expected a list, found an object"},

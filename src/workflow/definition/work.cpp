@@ -1,4 +1,4 @@
-// An ordinary step: what the agent is told, and what it must deliver.
+// An ordinary step: its prompt, and what the agent must deliver.
 #include <fmt/format.h>
 
 #include "workflow/definition/definition_readers.hpp"

@@ -6,7 +6,7 @@
 namespace sb::workflow {
 namespace {
 
-// Canonical JSON would do but for large whole numbers, which it rounds.
+// Not canonical JSON, because that rounds large whole numbers.
 void append_exact(const Value& value, std::string& out) {
   if (value.is_object()) {
     std::map<std::string_view, const Value*> members;
@@ -53,7 +53,7 @@ bool ValueComparison::equals(const Value& other) const {
 
 bool is_multiple(double number, double of) {
   const double times = number / of;
-  // Not an exact comparison: 0.3 is a multiple of 0.1.
+  // With a tolerance, so that 0.3 is a multiple of 0.1.
   return std::isfinite(times) && std::abs(times - std::round(times)) <= 1e-9 * std::max(1.0, std::abs(times));
 }
 

@@ -1,4 +1,4 @@
-// When two values are the same to JSON Schema, and of which type a value is. Pure.
+// Equality and types of values as JSON Schema defines them. Pure.
 #pragma once
 
 #include <string>
@@ -8,16 +8,16 @@
 
 namespace sb::workflow {
 
-// Equal values have equal texts, and only they: 1 and 1.0, members in any order.
+// Two values have the same text exactly if they are equal: 1 and 1.0, members in any order.
 std::string exact_text(const Value& value);
 
-// One value compared with several others. Keeps a reference to it.
+// Compares one value with several others. Keeps a reference to it.
 class ValueComparison {
  public:
   explicit ValueComparison(const Value& value);
 
   bool equals(const Value& other) const;
-  std::size_t bytes() const { return text_.size(); }  // what comparing costs; 0 for a plain value
+  std::size_t bytes() const { return text_.size(); }  // the cost of a comparison; 0 for a scalar
 
  private:
   const Value& value_;
@@ -26,7 +26,7 @@ class ValueComparison {
 
 bool is_multiple(double number, double of);
 
-// A whole number is an integer however it is written: draft-07 takes 1.0 for 1.
+// A whole number is an integer however it is written: in draft-07, 1.0 is 1.
 bool has_type(const Value& value, SchemaType type);
 
 }  // namespace sb::workflow

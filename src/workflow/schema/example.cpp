@@ -14,7 +14,7 @@ namespace sb::workflow {
 namespace {
 
 constexpr int kDeepest = 16;
-constexpr std::size_t kLongest = 4096;  // of texts and lists made up here; a schema that wants more gets no example
+constexpr std::size_t kLongest = 4096;  // of generated texts and lists; a schema that requires more gets no example
 
 std::size_t whole(const Value& value, std::size_t otherwise) {
   if (!value.is_number() || value.as_number() < 0) return otherwise;
@@ -25,7 +25,8 @@ class Example {
  public:
   explicit Example(const Value& root) : root_(root) {}
 
-  // The value with what does not fit made anew. Members the schema does not name belong to what no longer fits.
+  // The value, with the parts that do not fit generated again. Members that the schema does not name are dropped from
+  // those parts.
   Value near(const Value& schema, const Value& value, int number, int depth) const {
     if (depth > kDeepest || fits(schema, value)) return value;
     if (const auto ref = schema.string_at("$ref")) return near(resolved(*ref), value, number, depth + 1);
@@ -55,7 +56,7 @@ class Example {
     return of(schema, number, depth);
   }
 
-  // `number` tells items of a list apart, so that ids in it differ.
+  // `number` distinguishes items of a list, so that ids in it differ.
   Value of(const Value& schema, int number, int depth) const {
     if (!schema.is_object() || depth > kDeepest) return Value("example");
     if (const Value* value = schema.find("const")) return *value;
@@ -108,7 +109,7 @@ class Example {
   }
 
  public:
-  // The schema without this part of it, with one branch of the part put over it.
+  // The schema without this part, merged with one branch of the part.
   static Value joined(const Value& schema, std::string_view without, const Value& branch) {
     Value all = schema;
     if (!without.empty()) all.erase(without);
@@ -200,10 +201,10 @@ class Example {
     const auto expression = schema.string_at("pattern");
     const auto pattern = expression ? Pattern::compile(*expression) : Result<Pattern>(fail(ErrorCode::kInvalid, ""));
     for (std::string text : words(number)) {
-      // All of it is ASCII: bytes are characters.
+      // It is all ASCII: bytes are characters.
       while (text.size() < least) {
         const std::size_t lacks = least - text.size();
-        // A pattern is met by letters sooner than by words.
+        // Single letters match a pattern more often than words.
         text += lacks > 8 || (!expression && text.size() + 8 <= most) ? " example" : "e";
       }
       if (text.size() > most) continue;

@@ -1,9 +1,9 @@
-// A value that fits a JSON Schema, made from the schema alone: the example an agent is shown for a key it must send,
-// and what tests answer with.
+// Generates a value that fits a JSON Schema: the example that an agent sees for a key it must send, and the answers of
+// tests.
 //
-// Pure and deterministic: the first choice everywhere, no more members and items than the schema asks for. What is
-// returned has been checked against the schema; nothing where no such value was found (a pattern it cannot meet, parts
-// that contradict each other, a schema that does not compile).
+// Pure and deterministic: always the first choice, no more members and items than the schema requires. The result has
+// been checked against the schema; nothing if no such value was found (a pattern it cannot match, contradictory parts,
+// a schema that does not compile).
 #pragma once
 
 #include <optional>
@@ -15,7 +15,7 @@ namespace sb::workflow {
 
 std::optional<Value> example_of(const Value& schema);
 
-// The value, changed where it must be to fit the schema and all that narrows it.
+// The value, changed only where needed to fit the schema and everything that narrows it.
 std::optional<Value> example_near(const Value& value, const Value& schema, std::span<const Value> narrowings);
 
 }  // namespace sb::workflow

@@ -17,7 +17,7 @@ struct Case {
   const char* example;
 };
 
-TEST(SchemaExample, IsTheLeastThatFits) {
+TEST(SchemaExample, IsTheSmallestThatFits) {
   const Case cases[] = {
       {"{const: 7}", "7"},
       {"{enum: [Low, High]}", "\"Low\""},
@@ -57,7 +57,7 @@ TEST(SchemaExample, IsNothingRatherThanWrong) {
   }
 }
 
-TEST(SchemaExample, OfASchemaThatRefersToItselfEnds) {
+TEST(SchemaExample, IsFiniteForARecursiveSchema) {
   EXPECT_TRUE(
       example_of(schema_from("{$ref: '#/definitions/a', definitions: {a: {type: object, required: [b], "
                              "properties: {b: {anyOf: [{type: string}, {$ref: '#/definitions/a'}]}}}}}")));

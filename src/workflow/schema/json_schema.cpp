@@ -10,26 +10,26 @@
 namespace sb::workflow {
 namespace {
 
-// A NUL would end the text early in programs that read it later.
+// A NUL would end the text early in other programs.
 bool is_whole(const std::string& text) {
   return text.find('\0') == std::string::npos && is_utf8(text);
 }
 
-// The first thing that keeps a value from being checked at all: its depth, its size, bytes that are no text.
+// The first thing that prevents a value from being checked at all: its depth, its size, bytes that are not text.
 std::optional<SchemaViolation> unfit_to_check(const Value& value, int depth, std::size_t& left) {
   if (depth > limits::kDocumentDepth) {
     return SchemaViolation{"", fmt::format("is nested deeper than {} levels", limits::kDocumentDepth)};
   }
   if (left-- == 0) return SchemaViolation{"", fmt::format("has more than {} values", limits::kDocumentNodes)};
   if (value.is_string() && !is_whole(value.as_string()))
-    return SchemaViolation{"", "has a text that is not UTF-8 or holds a NUL"};
+    return SchemaViolation{"", "has a text that is not UTF-8 or contains a NUL"};
   if (value.is_array()) {
     for (std::size_t i = 0; i < value.size(); ++i) {
       if (auto unfit = unfit_to_check(value.items()[i], depth + 1, left)) return unfit;
     }
   } else if (value.is_object()) {
     for (const auto& member : value.members()) {
-      if (!is_whole(member.name)) return SchemaViolation{"", "has a name that is not UTF-8 or holds a NUL"};
+      if (!is_whole(member.name)) return SchemaViolation{"", "has a name that is not UTF-8 or contains a NUL"};
       if (auto unfit = unfit_to_check(member.value, depth + 1, left)) return unfit;
     }
   }

@@ -1,10 +1,10 @@
-// A JSON Schema of the user's (draft-07), for contracts, captures and criteria.
+// A JSON Schema (draft-07) from the user, for contracts, captures and criteria.
 //
 // `$ref` may only point into the schema itself (never a file or URL; cycles are fine as long as they go deeper into the
-// value), an unknown or newer keyword is a fault, and so is what draft-07 would ignore. `pattern` and
+// value). An unknown or newer keyword is a fault, and so is anything draft-07 would ignore. `pattern` and
 // `patternProperties` are checked by base/text/pattern.hpp with its limits, and so is `format`, which must be one of
-// date-time, date, time, email, uri, uuid. Work and depth are bounded: a value that cannot be checked within them does
-// not fit. Immutable; may be used from several threads.
+// date-time, date, time, email, uri, uuid. Work and depth are limited: a value that cannot be checked within the limits
+// does not fit. Immutable; thread-safe.
 #pragma once
 
 #include <memory>
@@ -16,7 +16,7 @@
 
 namespace sb::workflow {
 
-// What does not fit, and where in the checked value.
+// What does not fit, and its location in the checked value.
 struct SchemaViolation {
   std::string pointer;  // RFC 6901; empty: the value itself
   std::string message;  // `must be one of continue, stop`

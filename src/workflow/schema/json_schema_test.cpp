@@ -36,7 +36,7 @@ std::string check(std::string_view schema, std::string_view value) {
   return text;
 }
 
-TEST(JsonSchema, SaysWhatDoesNotFitAndWhere) {
+TEST(JsonSchema, ReportsWhatDoesNotFitAndWhere) {
   const char* kLoop = R"({"type":"object","required":["kind","decision"],"additionalProperties":false,
     "properties":{"kind":{"const":"wr.loop_control"},"decision":{"enum":["continue","stop"]},
                   "loopId":{"type":"string","minLength":1,"maxLength":4}}})";
@@ -60,7 +60,7 @@ TEST(JsonSchema, SaysWhatDoesNotFitAndWhere) {
   for (const Row& row : rows) EXPECT_EQ(check(kLoop, row.value), row.says) << row.value;
 }
 
-// Each keyword of draft-07, by values that fit it and values that do not.
+// Each keyword of draft-07, with values that fit and values that do not.
 TEST(JsonSchema, EveryKeyword) {
   struct Row {
     const char* schema;
@@ -157,61 +157,61 @@ TEST(JsonSchema, EveryKeyword) {
   }
 }
 
-TEST(JsonSchema, WhatCannotBeEnforcedIsRefused) {
+TEST(JsonSchema, WhatCannotBeEnforcedIsRejected) {
   struct Row {
     const char *schema, *says;
   } rows[] = {
       {"7", "schema:  expected a schema (an object, true or false), found 7"},
-      {R"({"typ":"string"})", R"(schema: /typ "typ" is no keyword of JSON Schema draft-07)"},
+      {R"({"typ":"string"})", R"(schema: /typ "typ" is not a keyword of JSON Schema draft-07)"},
       {R"({"unevaluatedProperties":false})",
-       R"(schema: /unevaluatedProperties "unevaluatedProperties" is no keyword of JSON Schema draft-07)"},
+       R"(schema: /unevaluatedProperties "unevaluatedProperties" is not a keyword of JSON Schema draft-07)"},
       {R"({"contains":true,"minContains":2})",
-       R"(schema: /minContains "minContains" is no keyword of JSON Schema draft-07)"},
+       R"(schema: /minContains "minContains" is not a keyword of JSON Schema draft-07)"},
       {R"({"dependentRequired":{}})",
-       R"(schema: /dependentRequired "dependentRequired" is no keyword of JSON Schema draft-07)"},
-      {R"({"prefixItems":[]})", R"(schema: /prefixItems "prefixItems" is no keyword of JSON Schema draft-07)"},
-      {R"({"$anchor":"a"})", R"(schema: /$anchor "$anchor" is no keyword of JSON Schema draft-07)"},
+       R"(schema: /dependentRequired "dependentRequired" is not a keyword of JSON Schema draft-07)"},
+      {R"({"prefixItems":[]})", R"(schema: /prefixItems "prefixItems" is not a keyword of JSON Schema draft-07)"},
+      {R"({"$anchor":"a"})", R"(schema: /$anchor "$anchor" is not a keyword of JSON Schema draft-07)"},
       {R"({"$schema":"https://json-schema.org/draft/2020-12/schema"})",
        "schema: /$schema only JSON Schema draft-07 is understood"},
       {R"({"properties":{"a":{"$id":"b"}}})",
        "schema: /properties/a/$id an `$id` inside a schema would change what $ref means"},
-      {R"({"$ref":"file:///etc/passwd"})", R"(schema: /$ref $ref "file:///etc/passwd" points out of the schema)"},
-      {R"({"$ref":"other.json#/a"})", R"(schema: /$ref $ref "other.json#/a" points out of the schema)"},
-      {R"({"$ref":"#name"})", R"(schema: /$ref $ref "#name" points out of the schema)"},
+      {R"({"$ref":"file:///etc/passwd"})", R"(schema: /$ref $ref "file:///etc/passwd" points outside the schema)"},
+      {R"({"$ref":"other.json#/a"})", R"(schema: /$ref $ref "other.json#/a" points outside the schema)"},
+      {R"({"$ref":"#name"})", R"(schema: /$ref $ref "#name" points outside the schema)"},
       {R"({"$ref":"#/definitions/no"})", R"(schema: /$ref $ref "#/definitions/no" points to nothing)"},
       {R"({"$ref":"#/definitions/a","minimum":1,"definitions":{"a":true}})",
-       R"(schema: /minimum draft-07 ignores "minimum" beside $ref)"},
-      {R"({"$ref":"#"})", "schema:  a $ref leads back to itself without going deeper into the value"},
+       R"(schema: /minimum draft-07 ignores "minimum" next to $ref)"},
+      {R"({"$ref":"#"})", "schema:  a $ref refers to itself without going deeper into the value"},
       {R"({"anyOf":[{"type":"null"},{"$ref":"#/definitions/a"}],"definitions":{"a":{"not":{"$ref":"#"}}}})",
-       "schema:  a $ref leads back to itself without going deeper into the value"},
-      {R"({"type":"strin"})", R"(schema: /type "strin" is no type)"},
+       "schema:  a $ref refers to itself without going deeper into the value"},
+      {R"({"type":"strin"})", R"(schema: /type "strin" is not a type)"},
       {R"({"type":[]})", "schema: /type expected at least one type, found a list"},
       {R"({"enum":[]})", "schema: /enum expected a list of values, not empty, found a list"},
-      {R"({"minLength":-1})", "schema: /minLength expected a whole number from 0 on, found -1"},
-      {R"({"maxItems":1.5})", "schema: /maxItems expected a whole number from 0 on, found 1.5"},
+      {R"({"minLength":-1})", "schema: /minLength expected a whole number of at least 0, found -1"},
+      {R"({"maxItems":1.5})", "schema: /maxItems expected a whole number of at least 0, found 1.5"},
       {R"({"minimum":"3"})", "schema: /minimum expected a number, found a string"},
       {R"({"exclusiveMinimum":true})", "schema: /exclusiveMinimum expected a number, found true"},
       {R"({"multipleOf":0})", "schema: /multipleOf expected a number above 0, found 0"},
       {R"({"uniqueItems":1})", "schema: /uniqueItems expected true or false, found 1"},
       {R"({"required":"a"})", "schema: /required expected a list of names, found a string"},
       {R"({"required":[1]})", "schema: /required/0 expected a name, found 1"},
-      {R"({"required":["a\u0000b"]})", "schema: /required/0 a name holds a NUL character"},
+      {R"({"required":["a\u0000b"]})", "schema: /required/0 a name contains a NUL character"},
       {R"({"properties":[]})", "schema: /properties expected an object of schemas, found a list"},
       {R"({"properties":{"a":1}})", "schema: /properties/a expected a schema (an object, true or false), found 1"},
       {R"({"allOf":[]})", "schema: /allOf expected a list of schemas, not empty, found a list"},
       {R"({"then":true})", "schema:  `then` or `else` without `if`"},
       {R"({"additionalItems":false})",
-       "schema: /additionalItems `additionalItems` without a list of `items` says nothing"},
-      {R"({"format":"hostname"})", R"(schema: /format the format "hostname" is not known)"},
+       "schema: /additionalItems `additionalItems` without a list of `items` has no effect"},
+      {R"({"format":"hostname"})", R"(schema: /format unknown format "hostname")"},
       {R"({"definitions":{"a":{"typ":1}}})",
-       R"(schema: /definitions/a/typ "typ" is no keyword of JSON Schema draft-07)"},
+       R"(schema: /definitions/a/typ "typ" is not a keyword of JSON Schema draft-07)"},
       {R"({"patternProperties":{"(":true}})",
        "schema: /patternProperties/( the pattern `(` does not compile: missing closing parenthesis at character 1"},
   };
   for (const Row& row : rows) EXPECT_EQ(check(row.schema, "1"), row.says) << row.schema;
 }
 
-TEST(JsonSchema, OfSeveralFormsTheOneThatWasMeantIsExplained) {
+TEST(JsonSchema, ExplainsTheFormThatWasProbablyMeant) {
   const char* kForms = R"({"anyOf":[{"type":"string"},
     {"type":"object","required":["kind","a"],"properties":{"kind":{"const":"a"},"a":{"type":"integer"}}},
     {"type":"object","required":["kind","b","c"],"properties":{"kind":{"const":"b"},"b":{"type":"string"},"c":true}}]})";
@@ -222,17 +222,17 @@ TEST(JsonSchema, OfSeveralFormsTheOneThatWasMeantIsExplained) {
   EXPECT_EQ(check(R"({"oneOf":[{"enum":["a","b"]},{"type":"integer"}]})", "\"c\""),
             R"( must be one of "a", "b" or a whole number, not "c")");
   EXPECT_EQ(check(R"({"oneOf":[{"minimum":1},{"maximum":5}]})", "3"),
-            " fits more than one of the forms of which it must have exactly one");
+            " matches more than one of the allowed forms; it must match exactly one");
 }
 
-TEST(JsonSchema, AtMostTwentyMisfits) {
+TEST(JsonSchema, ReportsAtMostTwentyViolations) {
   const auto schema = JsonSchema::compile(json(R"({"items":{"type":"string"}})"));
   Value list = Value::array();
   for (int i = 0; i < 1'000; ++i) list.push_back(i);
   EXPECT_EQ(schema->check(list).size(), kMaxSchemaViolations);
 }
 
-TEST(JsonSchema, HostileSchemasAreBounded) {
+TEST(JsonSchema, HostileSchemasAreLimited) {
   Value deep = Value::object({{"type", "null"}});
   for (int i = 0; i < 1'000; ++i) {
     Value outer = Value::object();
@@ -243,7 +243,7 @@ TEST(JsonSchema, HostileSchemasAreBounded) {
   Value wide = Value::array();
   for (std::size_t i = 0; i <= limits::kSchemaNodes; ++i) wide.push_back(1);
   EXPECT_EQ(JsonSchema::compile(Value::object({{"enum", std::move(wide)}})).error().code, ErrorCode::kLimit);
-  // A chain of references as long as a schema may be: no stack is spent on it while reading.
+  // The longest allowed chain of references: parsing it does not use stack.
   Value definitions = Value::object();
   for (int i = 0; i < 1'000; ++i) {
     definitions.set("d" + std::to_string(i), Value::object({{"$ref", "#/definitions/d" + std::to_string(i + 1)}}));
@@ -267,22 +267,22 @@ TEST(JsonSchema, ExponentialSchemasGiveUp) {
   EXPECT_EQ(violations[0].message, "is too large for its schema to be checked");
 }
 
-TEST(JsonSchema, HostileValuesAreBounded) {
+TEST(JsonSchema, HostileValuesAreLimited) {
   const auto schema = JsonSchema::compile(json(R"({"items":{"$ref":"#"}})"));
   Value deep = Value("x");
   for (int i = 0; i < 1'000; ++i) deep = in_list(std::move(deep));
   ASSERT_EQ(schema->check(deep).size(), 1u);
   EXPECT_EQ(schema->check(deep)[0].message, "is nested deeper than 64 levels");
   Value bytes = Value::object({{"a", "\xff\xfe"}});
-  EXPECT_EQ(schema->check(bytes)[0].message, "has a text that is not UTF-8 or holds a NUL");
-  EXPECT_EQ(schema->check(Value(std::string("a\0b", 3)))[0].message, "has a text that is not UTF-8 or holds a NUL");
+  EXPECT_EQ(schema->check(bytes)[0].message, "has a text that is not UTF-8 or contains a NUL");
+  EXPECT_EQ(schema->check(Value(std::string("a\0b", 3)))[0].message, "has a text that is not UTF-8 or contains a NUL");
   EXPECT_EQ(schema->check(Value::object({{std::string("a\0", 2), 1}}))[0].message,
-            "has a name that is not UTF-8 or holds a NUL");
+            "has a name that is not UTF-8 or contains a NUL");
   const auto exploding = JsonSchema::compile(json(R"({"items":{"pattern":"^(a+)+$"}})"));
   const Value texts = Value(Value::Array(5'000, Value(std::string(60, 'a') + "!")));
   ASSERT_EQ(exploding->check(texts).size(), 1u);
   EXPECT_EQ(exploding->check(texts)[0].message, "takes too long to match `^(a+)+$`");
-  // Giving up is no answer, so `not` cannot turn it into one.
+  // Giving up is not a result, so `not` cannot negate it.
   const auto denied = JsonSchema::compile(json(R"({"not":{"pattern":"^(a+)+$"}})"));
   EXPECT_FALSE(denied->check(Value(std::string(60, 'a') + "!")).empty());
 }
@@ -298,7 +298,7 @@ TEST(JsonSchema, FiftyMegabytesAreChecked) {
   EXPECT_EQ(schema->check(many)[0].message, "has more than 1000000 values");
 }
 
-TEST(JsonSchema, MayBeUsedFromSeveralThreads) {
+TEST(JsonSchema, IsThreadSafe) {
   const auto schema = JsonSchema::compile(json(R"({"properties":{"a":{"pattern":"^x+$"}},"required":["a"]})"));
   const Value good = json(R"({"a":"xxx"})"), bad = json(R"({"a":"y"})");
   std::vector<std::thread> threads;
@@ -320,8 +320,8 @@ TEST(JsonSchema, LargeWholeNumbersAreComparedExactly) {
   EXPECT_NE(check(R"({"const":9007199254740993})", "9007199254740992"), "");
 }
 
-// What was found before a limit is reached is reported, too.
-TEST(JsonSchema, GivingUpKeepsWhatWasFound) {
+// Findings from before a limit was reached are reported too.
+TEST(JsonSchema, GivingUpKeepsEarlierFindings) {
   const auto schema = JsonSchema::compile(json(R"({"items":{"pattern":"^(a+)+$"},"maxItems":1})"));
   const auto violations = schema->check(Value(Value::Array(3, Value(std::string(60, 'a') + "!"))));
   ASSERT_EQ(violations.size(), 2u);
@@ -329,7 +329,7 @@ TEST(JsonSchema, GivingUpKeepsWhatWasFound) {
   EXPECT_EQ(violations[1].message, "takes too long to match `^(a+)+$`");
 }
 
-// Each level asks two parts about the same value; whether it fits or not, the work must not double at each level.
+// Each level checks two parts against the same value; the work must not double per level, whether it fits or not.
 TEST(JsonSchema, NestedFormsAreCheckedInTime) {
   for (const char* keyword : {"anyOf", "oneOf"}) {
     Value schema = Value::object({{"type", "integer"}});

@@ -18,10 +18,10 @@ namespace {
 
 struct Finding {
   SchemaViolation violation;
-  std::string expected;  // when the value is of another kind than allowed: which are
+  std::string expected;  // if the kind of the value is not allowed: the allowed kinds
 };
 
-// What was found in one walk. One that only asks whether a value fits ends at the first finding and keeps no words.
+// The findings of one walk. A walk that only tests whether a value fits ends at the first finding and builds no text.
 struct Findings {
   explicit Findings(bool only_asks = false) : asks_only(only_asks) {}
 
@@ -32,7 +32,7 @@ struct Findings {
   std::vector<Finding> all;
 };
 
-// Where the walk is in the value. It becomes a pointer only where something is found.
+// The position of the walk in the value. It becomes a pointer only for a finding.
 struct Place {
   const Place* above = nullptr;
   const std::string* member = nullptr;  // or else an item
@@ -44,7 +44,7 @@ struct Place {
   }
 };
 
-// Thrown where a limit is reached, caught in mismatches(): giving up is not an answer, so `not` must not see one.
+// Thrown at a limit, caught in mismatches(): giving up is not a result, so `not` must not negate it.
 struct GaveUp {
   std::string message;
 };
@@ -65,7 +65,7 @@ std::string listed(const Value::Array& values) {
   return values.size() > kMost ? text + ", …" : text;
 }
 
-// What the schema wants here, shortly; empty when it says nothing of the kind.
+// A short text for what the schema expects here; empty if it restricts neither values nor types.
 std::string wanted(const SchemaNode& node) {
   if (node.constant) return shown_value(*node.constant);
   if (node.choices) return node.choices->size() == 1 ? listed(*node.choices) : "one of " + listed(*node.choices);
@@ -104,7 +104,7 @@ class SchemaWalk {
   }
 
  private:
-  // A schema may apply itself twice to each part of a value, and so 2^depth times to the innermost.
+  // A schema may apply itself twice to each part of a value, so 2^depth times to the innermost.
   static constexpr std::size_t kMostSteps = 4'000'000;
   static constexpr int kMostDepth = 500;
 
@@ -126,7 +126,7 @@ class SchemaWalk {
     return !found.is_any;
   }
 
-  // Whether it is the constant, and one of the choices; true where the schema has none.
+  // Whether it is the constant and one of the choices; true if the schema has neither.
   std::pair<bool, bool> is_allowed_value(const SchemaNode& schema, const Value& value) {
     if (!schema.constant && !schema.choices) return {true, true};
     const ValueComparison compared(value);
@@ -136,7 +136,7 @@ class SchemaWalk {
             !schema.choices || std::ranges::any_of(*schema.choices, equals)};
   }
 
-  // False when the value is of another kind, or another value, than allowed; the rest would only be noise then.
+  // False if the kind or value is not allowed; further findings would only be noise.
   bool kind(const SchemaNode& schema, const Value& value, const Place& at, Findings& into) {
     const bool is_of_type = schema.types.empty() ||
                             std::ranges::any_of(schema.types, [&](SchemaType type) { return has_type(value, type); });
@@ -219,7 +219,7 @@ class SchemaWalk {
     const auto is_wanted = [&](const Value& item) { return fits(*schema.contains, item); };
     if (schema.contains && std::ranges::none_of(value.items(), is_wanted)) {
       const std::string what = wanted(*schema.contains);
-      add(into, at, what.empty() ? "has no item of the kind it must contain" : "must contain " + what);
+      add(into, at, what.empty() ? "has no item of the required kind" : "must contain " + what);
     }
   }
 
@@ -230,7 +230,7 @@ class SchemaWalk {
       spend(text.size() / 256);
       const auto [first, is_new] = seen.emplace(std::move(text), i);
       if (is_new) continue;
-      return add(into, at, fmt::format("has the same item twice, at {} and {}", first->second, i));
+      return add(into, at, fmt::format("contains the same item twice, at {} and {}", first->second, i));
     }
   }
 
@@ -261,7 +261,7 @@ class SchemaWalk {
       if (dependency.node) node(*dependency.node, value, at, into);
       for (const std::string& name : dependency.required) {
         if (value.find(name)) continue;
-        add(into, Place{&at, &name}, fmt::format("is missing beside {}", quote_json(dependency.name)));
+        add(into, Place{&at, &name}, fmt::format("is required with {}", quote_json(dependency.name)));
       }
     }
   }
@@ -332,7 +332,7 @@ class SchemaWalk {
     if (!schema.one_of.empty()) {
       const auto fitting = std::ranges::count_if(schema.one_of, part_fits);
       if (fitting == 0) no_alternative(schema.one_of, value, at, into);
-      if (fitting > 1) add(into, at, "fits more than one of the forms of which it must have exactly one");
+      if (fitting > 1) add(into, at, "matches more than one of the allowed forms; it must match exactly one");
     }
     if (schema.none_of && fits(*schema.none_of, value)) {
       const std::string what = wanted(*schema.none_of);
@@ -344,7 +344,7 @@ class SchemaWalk {
     }
   }
 
-  // None of the parts fits: the findings of the one that was most probably meant.
+  // No part fits: reports the findings of the one that was probably meant.
   void no_alternative(const std::vector<const SchemaNode*>& parts, const Value& value, const Place& at,
                       Findings& into) {
     if (into.asks_only) return add(into, at, {});
@@ -380,7 +380,7 @@ class SchemaWalk {
     }
   }
 
-  // How many members say outright that the value means another form, as `kind: b` does against `kind: {const: a}`.
+  // How many members clearly belong to another form, as `kind: b` does for `kind: {const: a}`.
   int contradictions(const SchemaNode& part, const Value& value) {
     spend(1 + part.properties.size() * value.size() / 64);
     int count = 0;

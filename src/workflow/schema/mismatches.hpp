@@ -1,8 +1,8 @@
-// What in a value does not fit a schema, in words for people and agents.
+// Describes what in a value does not fit a schema, for people and agents.
 //
-// The one walk that decides and explains: a value fits when nothing is found. Of an anyOf or oneOf it reports the form
-// that was most probably meant instead of everything that went wrong in each. Work and depth are bounded; a value that
-// cannot be checked within them does not fit. Pure.
+// One walk both decides and explains: a value fits if nothing is found. For an anyOf or oneOf it reports the findings
+// of the form that was probably meant instead of those of each form. Work and depth are limited; a value that cannot be
+// checked within the limits does not fit. Pure.
 #pragma once
 
 #include <vector>
@@ -15,7 +15,7 @@ namespace sb::workflow {
 
 inline constexpr std::size_t kMaxSchemaViolations = 20;
 
-// In the order of the schema, at most kMaxSchemaViolations; empty when the value fits.
+// In the order of the schema, at most kMaxSchemaViolations; empty if the value fits.
 std::vector<SchemaViolation> mismatches(const SchemaNode& schema, const Value& value);
 
 }  // namespace sb::workflow

@@ -50,7 +50,7 @@ struct Size {
   int depth = 0;
 };
 
-// Counts, and stops counting once a limit is passed.
+// Counts values and levels; stops once a limit is exceeded.
 void measure(const Value& value, int depth, Size& into) {
   into.depth = std::max(into.depth, depth);
   if (++into.nodes > limits::kSchemaNodes || depth > limits::kDocumentDepth) return;
@@ -67,7 +67,7 @@ class SchemaReading {
 
   Status read_all() {
     tree_.root = SB_TRY(node(root_, ""));
-    // What a `$ref` points to may stand outside of every place that holds schemas.
+    // The target of a `$ref` may be anywhere, even where no schema is expected.
     while (!pending_.empty()) {
       const auto [target, pointer] = pending_.back();
       pending_.pop_back();
@@ -127,7 +127,7 @@ class SchemaReading {
   Status read_count(SchemaNode& into, const Value& value, const std::string& pointer) {
     const bool is_count = value.is_number() && value.as_number() >= 0 && value.as_number() <= 1e15 &&
                           std::floor(value.as_number()) == value.as_number();
-    if (!is_count) return wrong(pointer, "a whole number from 0 on", value);
+    if (!is_count) return wrong(pointer, "a whole number of at least 0", value);
     into.*Member = static_cast<std::uint64_t>(value.as_number());
     return {};
   }
@@ -143,10 +143,10 @@ class SchemaReading {
     return {};
   }
 
-  // No value with such a name is checked (json_schema.cpp), so the schema could never be met.
+  // Values with such a name are rejected (json_schema.cpp), so nothing could ever fit the schema.
   static Status name_is_whole(const std::string& name, const std::string& pointer) {
     if (name.find('\0') == std::string::npos) return {};
-    return refuse(pointer, "a name holds a NUL character", "Take it away");
+    return refuse(pointer, "a name contains a NUL character", "Remove it");
   }
   Result<std::vector<const SchemaNode*>> nodes(const Value& list, const std::string& pointer);
   Result<std::vector<std::string>> names(const Value& list, const std::string& pointer);
@@ -236,16 +236,15 @@ Result<const SchemaNode*> SchemaReading::node(const Value& value, const std::str
       std::vector<std::string> known;
       for (const Keyword& k : keywords()) known.emplace_back(k.name);
       const std::string nearest = nearest_name(member.name, known);
-      return refuse(at, fmt::format("\"{}\" is no keyword of JSON Schema draft-07", member.name.substr(0, 64)),
-                    nearest.empty() ? "Take it away; what it says could not be enforced"
-                                    : fmt::format("Did you mean {}?", nearest));
+      return refuse(at, fmt::format("\"{}\" is not a keyword of JSON Schema draft-07", member.name.substr(0, 64)),
+                    nearest.empty() ? "Remove it; it could not be enforced" : fmt::format("Did you mean {}?", nearest));
     }
-    // Draft-07 ignores what stands beside a reference; nothing that is written shall be ignored.
+    // Draft-07 ignores keywords next to a reference; nothing in a file should be ignored silently.
     const bool may_stand_beside = keyword->read == &SchemaReading::annotate || member.name == "$ref" ||
                                   keyword->read == &SchemaReading::read_definitions ||
                                   keyword->read == &SchemaReading::read_dialect;
     if (is_reference && !may_stand_beside) {
-      return refuse(at, fmt::format("draft-07 ignores \"{}\" beside $ref", member.name), "Put both into allOf");
+      return refuse(at, fmt::format("draft-07 ignores \"{}\" next to $ref", member.name), "Put both into allOf");
     }
     SB_TRY((this->*keyword->read)(into, member.value, at));
   }
@@ -253,7 +252,7 @@ Result<const SchemaNode*> SchemaReading::node(const Value& value, const std::str
     return refuse(pointer, "`then` or `else` without `if`", "Add if:");
   }
   if (into.additional_items && !into.tuple) {
-    return refuse(pointer + "/additionalItems", "`additionalItems` without a list of `items` says nothing",
+    return refuse(pointer + "/additionalItems", "`additionalItems` without a list of `items` has no effect",
                   "Use items:, or give items as a list");
   }
   return &into;
@@ -289,7 +288,7 @@ Status SchemaReading::read_dialect(SchemaNode&, const Value& value, const std::s
 Status SchemaReading::read_id(SchemaNode&, const Value& value, const std::string& pointer) {
   if (!value.is_string()) return wrong(pointer, "a text", value);
   if (pointer == "/$id") return {};
-  return refuse(pointer, "an `$id` inside a schema would change what $ref means", "Take it away");
+  return refuse(pointer, "an `$id` inside a schema would change what $ref means", "Remove it");
 }
 
 Status SchemaReading::read_definitions(SchemaNode&, const Value& value, const std::string& pointer) {
@@ -337,8 +336,8 @@ Status SchemaReading::read_reference(SchemaNode& into, const Value& value, const
   const std::string& reference = value.as_string();
   const auto fragment = reference.starts_with('#') ? percent_decoded(reference.substr(1)) : std::nullopt;
   if (!fragment || (!fragment->empty() && !fragment->starts_with('/'))) {
-    return refuse(pointer, fmt::format("$ref \"{}\" points out of the schema", reference.substr(0, 120)),
-                  "Copy what it means into definitions and write #/definitions/NAME");
+    return refuse(pointer, fmt::format("$ref \"{}\" points outside the schema", reference.substr(0, 120)),
+                  "Copy its target into definitions and write #/definitions/NAME");
   }
   const Value* at = &root_;
   std::string canonical;
@@ -351,7 +350,7 @@ Status SchemaReading::read_reference(SchemaNode& into, const Value& value, const
   }
   if (!at) {
     return refuse(pointer, fmt::format("$ref \"{}\" points to nothing", reference.substr(0, 120)),
-                  "Name a place inside the schema");
+                  "Use a pointer to a part of the schema");
   }
   into.all_of.push_back(&made(canonical));
   pending_.emplace_back(at, canonical);
@@ -368,7 +367,7 @@ Status SchemaReading::read_types(SchemaNode& into, const Value& value, const std
       std::vector<std::string> known;
       for (const auto& [name, unused] : kTypes) known.emplace_back(name);
       const std::string nearest = item.is_string() ? nearest_name(item.as_string(), known) : "";
-      return refuse(pointer, fmt::format("{} is no type", to_json(item).substr(0, 64)),
+      return refuse(pointer, fmt::format("{} is not a type", to_json(item).substr(0, 64)),
                     nearest.empty() ? fmt::format("Use one of {}", fmt::join(known, ", "))
                                     : fmt::format("Did you mean {}?", nearest));
     }
@@ -399,7 +398,7 @@ Status SchemaReading::read_pattern(SchemaNode& into, const Value& value, const s
 Status SchemaReading::read_format(SchemaNode& into, const Value& value, const std::string& pointer) {
   const bool is_known = value.is_string() && std::ranges::find(kFormats, value.as_string()) != kFormats.end();
   if (!is_known) {
-    return refuse(pointer, fmt::format("the format {} is not known", to_json(value).substr(0, 64)),
+    return refuse(pointer, fmt::format("unknown format {}", to_json(value).substr(0, 64)),
                   fmt::format("Use one of {}, or a pattern", fmt::join(kFormats, ", ")));
   }
   into.format = SB_TRY(text_pattern(format_pattern(value.as_string()), pointer));
@@ -467,7 +466,7 @@ Status SchemaReading::read_items(SchemaNode& into, const Value& value, const std
   return {};
 }
 
-// The schemas a schema applies to the very value it is applied to itself.
+// The schemas that a schema applies to the same value as itself.
 std::vector<const SchemaNode*> in_place(const SchemaNode& node) {
   std::vector<const SchemaNode*> found;
   for (const auto* list : {&node.all_of, &node.any_of, &node.one_of})
@@ -481,7 +480,7 @@ std::vector<const SchemaNode*> in_place(const SchemaNode& node) {
   return found;
 }
 
-// Takes away, again and again, the nodes whose schemas in place are all gone; what is left goes in circles.
+// Repeatedly removes the nodes that apply no remaining schema in place; any node left is part of a cycle.
 bool is_circular(const SchemaTree& tree) {
   std::vector<std::vector<std::size_t>> users(tree.nodes.size());
   std::vector<std::size_t> left(tree.nodes.size()), done;
@@ -526,8 +525,8 @@ Result<SchemaTree> read_schema_tree(const Value& schema) {
   SchemaTree tree;
   SB_TRY(SchemaReading(schema, tree).read_all());
   if (is_circular(tree)) {
-    return fail(ErrorCode::kInvalid, "a $ref leads back to itself without going deeper into the value",
-                "Let it pass through properties or items");
+    return fail(ErrorCode::kInvalid, "a $ref refers to itself without going deeper into the value",
+                "Put properties or items between them");
   }
   return tree;
 }

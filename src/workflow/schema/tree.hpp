@@ -1,8 +1,8 @@
-// A JSON Schema (draft-07) read into typed nodes, once, before anything is checked by it.
+// A JSON Schema (draft-07) parsed once into typed nodes.
 //
-// Reading refuses what could not be enforced: unknown and newer keywords, `$ref`s out of the schema, patterns
-// that do not compile, schemas that apply themselves to the same value without end. Immutable; may be shared between
-// threads. Only the checking code in this folder looks inside.
+// Parsing rejects what could not be enforced: unknown and newer keywords, a `$ref` that points outside the schema,
+// patterns that do not compile, schemas that apply themselves to the same value endlessly. Immutable; may be shared
+// between threads. Only the checking code in this folder uses the nodes.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,7 @@ std::string_view with_article(SchemaType type);  // "a string"
 
 struct SchemaNode {
   struct Text {
-    std::string expression;  // as written, or the name of a format
+    std::string expression;  // as written, or a format's name
     Pattern pattern;
   };
   struct ForNames {

@@ -1,4 +1,4 @@
-// Claude Code's AskUserQuestion: labels, free text, or one of several kinds of no answer come back.
+// Claude Code's AskUserQuestion: returns labels, free text, or one of several kinds of non-answer.
 #include "base/text/unicode.hpp"
 #include "decision/render/drafts.hpp"
 #include "decision/render/hosts.hpp"
@@ -57,7 +57,7 @@ bool carries(std::string_view text, const std::string& nonce) {
   return !nonce.empty() && text.find(marker_of(nonce)) != std::string_view::npos;
 }
 
-// The member a host keeps for this question in a map by question text: exactly, by marker, or folded.
+// The member for this question in a map by question text: exact, by marker, or ignoring case and white space.
 const Value* by_question(const Value& map, const AnswerShape& shape) {
   if (!map.is_object()) return nullptr;
   const std::string& text = shape.questions.front().text;
@@ -86,7 +86,7 @@ const Value* first_of(const Value& item, std::initializer_list<std::string_view>
   return nullptr;
 }
 
-// One record of an array of answers, as some versions of the tool give them.
+// One record of an array of answers, as some versions of the tool return them.
 HostAnswer read_record(const AnswerShape& shape, const Value& record) {
   if (record.is_string()) return read_labels(shape, record.as_string());
   const Value* typed = first_of(record, {"free_text", "other_text"});
@@ -123,11 +123,11 @@ HostAnswer read_answers(const AnswerShape& shape, const Value& given) {
   return is_answered ? read_record(shape, *record) : without_answer(HostAnswerKind::kEmpty);
 }
 
-// Why a question was left without an answer, where the host says so.
+// Why a question was not answered, if the host reports it.
 std::optional<HostAnswerKind> unanswered(const Value& annotation) {
   const std::string kind = annotation.string_at("unanswered").value_or("");
   if (kind == "skipped") return HostAnswerKind::kSkipped;
-  // Whoever writes in the chat instead has closed the dialog, not passed over the question.
+  // A person who writes in the chat instead has closed the dialog, not skipped the question.
   if (kind == "dismissed" || kind == "replied_in_chat") return HostAnswerKind::kDismissed;
   return std::nullopt;
 }
@@ -136,14 +136,14 @@ HostAnswer read_ask_user_question(const AnswerShape& shape, const Value& given) 
   if (shape.questions.empty()) return invalid("shape");
   if (given.is_null()) return without_answer(HostAnswerKind::kEmpty);
   if (!given.is_object()) return invalid("shape");
-  // The dialog resolved itself while nobody was there: whatever stands in `answers` is not a person's.
+  // The dialog timed out without a person: the content of `answers` is not a person's.
   const Value& away = given["afkTimeoutMs"];
   if (!away.is_null()) return without_answer(HostAnswerKind::kTimedOut);
   const Value* annotation = by_question(given["annotations"], shape);
   const std::string response = given.string_at("response").value_or("");
   const auto why = annotation ? unanswered(*annotation) : std::nullopt;
   HostAnswer answer = why ? without_answer(*why) : read_answers(shape, given);
-  // Text given instead of a choice outranks the choice: the person had more to say than a label.
+  // Typed text takes precedence over a choice: the person had more to say than a label.
   if (!response.empty()) answer = is_utf8(response) ? free_text(response) : invalid("encoding");
   if (annotation) answer.notes = annotation->string_at("notes").value_or("");
   return answer;
@@ -155,7 +155,7 @@ constinit const Host kAskUserQuestion = {
     .name = "ask_user_question",
     .limits = {.questions = 4, .options = 4, .header = 12},
     .shows_irreversible_note = true,
-    // Claude Code sends an empty answer when nothing is chosen, and an empty answer is not an answer.
+    // Claude Code sends an empty answer if nothing is chosen, and an empty answer is not an answer.
     .accepts_none = false,
     .answers_with_label = true,
     .draft = draft_ask_user_question,

@@ -18,14 +18,14 @@ namespace {
 
 using namespace readers;
 
-// What the profile demands of a brief is demanded where one is shown: other hosts show none of it.
+// The profile's requirements for a brief apply only here: other hosts show no brief.
 Status check_parts(const Prompt& prompt, const Profile& profile) {
   const auto lacks = missing_brief_parts(prompt, profile);
   if (lacks.empty()) return {};
-  return fail(ErrorCode::kInvalid,
-              fmt::format("{} is no whole {} brief: {}", drafts::name_of(prompt), profile.id, fmt::join(lacks, "; ")),
-              fmt::format("Add what is missing to the declaration, or use a host that does not show it, such as {}",
-                          kText.name));
+  return fail(
+      ErrorCode::kInvalid,
+      fmt::format("{} is not a complete {} brief: {}", drafts::name_of(prompt), profile.id, fmt::join(lacks, "; ")),
+      fmt::format("Complete the declaration, or use a host that does not show a brief, such as {}", kText.name));
 }
 
 void draft_brief(const Prompt& prompt, const Profile& profile, const RenderOptions&, Rendered& rendered,
@@ -40,7 +40,7 @@ void set_brief_question(Rendered& rendered, std::size_t index) {
 }
 
 struct Letters {
-  std::string label;    // of the brief addressed, without its D; empty when none is named
+  std::string label;    // of the brief, without its D; empty if none is named
   std::string choices;  // `B`, `A,C`
 };
 
@@ -56,7 +56,7 @@ Letters address_of(std::string_view line) {
   return {std::string(label), std::string(line.substr(colon + 2))};
 }
 
-// Nothing when the text is no list of letters at all.
+// Nothing if the text is not a list of letters.
 std::optional<HostAnswer> read_letters(const AnswerShape& shape, std::string_view choices) {
   const ShownQuestion& question = shape.questions.front();
   std::vector<std::size_t> indexes;
@@ -72,7 +72,7 @@ std::optional<HostAnswer> read_letters(const AnswerShape& shape, std::string_vie
   return chosen(shape, entries_at(question, indexes));
 }
 
-// `b`, `B)`, `(B)`, `A, C`: meant as a choice, not typed as one. Never taken for one, and not passed on as free text.
+// `b`, `B)`, `(B)`, `A, C`: meant as a choice, but not typed as one. Never treated as a choice, nor as free text.
 bool looks_like_letters(const ShownQuestion& question, std::string_view line) {
   if (line.size() > 64) return false;
   const std::string folded = case_fold(nfkc(line));

@@ -1,4 +1,4 @@
-// MCP elicitation: form mode for choices, texts and forms, url mode for what must not pass through the client. The
+// MCP elicitation: form mode for choices, texts and forms, URL mode for what must not pass through the client. The
 // result is accept with content, decline, or cancel.
 #include <algorithm>
 
@@ -64,7 +64,7 @@ void draft_choice(const Prompt& prompt, const Profile& profile, Rendered& render
   rendered.shape.questions.push_back({is_many ? "choices" : "choice", "", is_many, std::move(labels.options)});
 }
 
-// No `default` anywhere in a choice: what is recommended is never what happens by itself.
+// A choice has no `default`: a recommendation never takes effect by itself.
 void draft_elicitation(const Prompt& prompt, const Profile& profile, const RenderOptions&, Rendered& rendered,
                        ShownFields& shown) {
   const bool is_choice = prompt.select.mode == SelectMode::kOne || prompt.select.mode == SelectMode::kMany;
@@ -89,8 +89,7 @@ void draft_elicitation(const Prompt& prompt, const Profile& profile, const Rende
       {{"mode", "form"}, {"message", message}, {"requestedSchema", rendered.shape.requested_schema}, {"_meta", meta}});
 }
 
-// In url mode the host also gets the nonce as the id of the elicitation; the url is the host's to open and stays as it
-// is.
+// In URL mode the host also gets the nonce as the id of the elicitation; it opens the URL, which is not changed.
 void set_elicitation_message(Rendered& rendered, std::size_t index) {
   rendered.payload.set("message", rendered.shape.questions[index].text);
   const bool is_url = rendered.shape.select.mode == SelectMode::kUrl;
@@ -123,7 +122,7 @@ HostAnswer read_choice(const AnswerShape& shape, const Value& content) {
     entries.push_back(entry);
   }
   if (entries.empty() && shape.select.min == 0) return without_answer(HostAnswerKind::kNone);
-  std::ranges::sort(entries);  // they stand in one array: by address is in shown order
+  std::ranges::sort(entries);  // all in one array: by address is in shown order
   return chosen(shape, entries);
 }
 

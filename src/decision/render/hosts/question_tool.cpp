@@ -11,7 +11,7 @@ namespace {
 
 using namespace readers;
 
-// A list of labels, each whole.
+// A list of complete labels.
 HostAnswer read_label_list(const AnswerShape& shape, const Value& list) {
   const ShownQuestion& question = shape.questions.front();
   std::vector<const ShownOption*> entries;
@@ -22,7 +22,7 @@ HostAnswer read_label_list(const AnswerShape& shape, const Value& list) {
     if (std::ranges::find(entries, entry) != entries.end()) return invalid("duplicate");
     entries.push_back(entry);
   }
-  std::ranges::sort(entries);  // they stand in one array: by address is in shown order
+  std::ranges::sort(entries);  // all in one array: by address is in shown order
   return chosen(shape, entries);
 }
 

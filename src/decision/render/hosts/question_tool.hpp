@@ -1,4 +1,4 @@
-// What the hosts share that are a tool of an agent program: they show labels and answer with them.
+// Shared by hosts that are a tool of an agent program: they show labels and return them.
 #pragma once
 
 #include <string>
@@ -13,16 +13,16 @@ namespace sb::decision::hosts {
 
 Value tool_option(std::string_view label, std::string description);
 
-// Tools demand a description; a profile that explains nothing sends an empty one.
+// Tools require a description; a profile that explains nothing sends an empty one.
 std::string description_of(const Option& option, const Profile& profile, ShownFields& shown);
 
-// Notes what the labels show, and that ordinals were put in front of them.
+// Records what the labels show, and whether they have ordinals.
 void note_labels(const ShownLabels& labels, const Profile& profile, Rendered& rendered, ShownFields& shown);
 
-// Puts the marked text of a question into the tool's call.
+// Sets the marked text of a question in the tool call.
 void set_tool_question(Rendered& rendered, std::size_t index);
 
-// Labels as one text, joined by commas where many may be chosen; anything else is free text.
+// Labels as one text, joined by commas if many may be chosen; anything else is free text.
 HostAnswer read_labels(const AnswerShape& shape, std::string_view text);
 
 // Labels as one text or as a list.

@@ -1,4 +1,5 @@
-// Codex's request_user_input: one choice by label; it has no multi-select, so many are asked yes or no, one by one.
+// Codex's request_user_input: one choice by label; it has no multi-select, so a multi-select question becomes one
+// yes/no question per option.
 #include <fmt/format.h>
 
 #include "base/text/unicode.hpp"
@@ -13,8 +14,8 @@ namespace {
 
 using namespace readers;
 
-// Codex wants snake_case; a decision's id is lower case with hyphens. The dot between flow and step becomes two lines,
-// so that `a-b.c` and `a.b-c` stay apart.
+// Codex requires snake_case; a decision's id is lower case with hyphens. The dot between flow and step becomes two
+// underscores, so that `a-b.c` and `a.b-c` stay distinct.
 std::string snake_case(std::string_view id) {
   std::string name;
   for (const char c : id) {
@@ -78,7 +79,7 @@ void draft_request_user_input(const Prompt& prompt, const Profile& profile, cons
   rendered.shape.questions.push_back({key, question, false, std::move(labels.options)});
 }
 
-// What one question of Codex was answered with; nothing when it was not.
+// The answer to one question; nothing if it was not answered.
 const Value* codex_answer(const Value& map, const std::string& key) {
   const Value* answer = map.find(key);
   const Value* list = answer && answer->is_object() ? answer->find("answers") : answer;
@@ -86,7 +87,7 @@ const Value* codex_answer(const Value& map, const std::string& key) {
   return is_there ? list : nullptr;
 }
 
-// The yes/no rows as one choice. Every row must be answered: a row left out is neither yes nor no.
+// Combines the yes/no rows into one choice. Every row must be answered: a missing row is neither yes nor no.
 HostAnswer read_rows(const AnswerShape& shape, const Value& map) {
   std::vector<const ShownOption*> entries;
   std::size_t answered = 0;

@@ -1,4 +1,4 @@
-// The interaction block: a person reads it and types a number. The only host that can be a terminal of ours.
+// The interaction block: a person reads it and types a number. The only host that can be our own terminal.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -16,20 +16,20 @@ namespace {
 
 using namespace readers;
 
-// A profile whose own limits are wider than the text grammar's may have declared what the grammar cannot say.
+// A profile with wider limits than the text grammar may declare what the grammar cannot express.
 Status check_grammar(const Prompt& prompt, const Profile& profile) {
   if (profile.grammar == Grammar::kStrictNumbers) return {};
   const std::string remedy = fmt::format("Use --host {}, or shorten it", kBrief.name);
   const int instruction_words = word_units(prompt.instruction);
   if (instruction_words > 15) {
     return drafts::cannot_show(
-        prompt, kText, fmt::format("the instruction has {} words and a block holds 15", instruction_words), remedy);
+        prompt, kText, fmt::format("the instruction has {} words, and a block can hold 15", instruction_words), remedy);
   }
   for (const Option& option : prompt.options) {
     const int words = word_units(option.label);
     if (words <= 5) continue;
     return drafts::cannot_show(
-        prompt, kText, fmt::format("option {} has {} words and a block holds 5", quote_json(option.label), words),
+        prompt, kText, fmt::format("option {} has {} words, and a block can hold 5", quote_json(option.label), words),
         remedy);
   }
   return {};

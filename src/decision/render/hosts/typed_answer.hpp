@@ -1,4 +1,4 @@
-// What the hosts share that a person answers by typing an ordinal.
+// Shared by hosts where a person answers by typing an ordinal.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@
 
 namespace sb::decision::hosts {
 
-// The question as it is answered: each option by its ordinal.
+// The question with each option shown by its ordinal.
 ShownQuestion answered_by(OrdinalStyle style, const Prompt& prompt, std::string text);
 
 // The entries behind these ordinals, in shown order; the ordinals are known to be in range and distinct.
