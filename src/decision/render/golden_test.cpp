@@ -2,6 +2,7 @@
 // rewrites the files.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
 
 #include "base/files.hpp"
