@@ -239,9 +239,11 @@ TEST(SlowCommands, EndWhenTheCallIsCancelledAndDeliverNothing) {
   Sessions sessions(*place.inbox.store, place.inbox.inbox, place.inbox.clock, place.inbox.random, command);
   StartRequest start_request = starting_in(place);
   start_request.bundle = workflow::compiled(kChecked, place.around);
-  const SessionResponse checked = SessionTestHome::expect(sessions.start(start_request));
+  const SessionResponse started = SessionTestHome::expect(sessions.start(start_request));
+  const SessionResponse checked = SessionTestHome::expect(
+      sessions.continue_session({.token = SessionTestHome::token_of(started), .submission = {.notes = "Built."}}));
   const auto types = place.event_types(checked);
-  ContinueRequest request{.token = SessionTestHome::token_of(checked), .submission = {.notes = "Built."}};
+  ContinueRequest request{.token = SessionTestHome::token_of(checked), .submission = {.notes = "Checked."}};
   request.should_continue = [] { return false; };
   const auto cancelled = sessions.continue_session(request);
   ASSERT_FALSE(cancelled);
