@@ -149,7 +149,7 @@ class Demo {
     return {};
   }
 
-  // Updates the work copy to what was merged, as a person would.
+  // Updates the working copy to what was merged, as a person would.
   Status merge_by_hand() const {
     pipeline::Git git(context_.seams, place_.repository());
     SB_TRY(git.run({"pull", "--quiet", "--ff-only", "origin", "main"}));

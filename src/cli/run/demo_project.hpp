@@ -1,7 +1,7 @@
 // The folder of a demo: a small project with a ticket and a failing check, its remote, and a separate home for
 // Signalbox, so that the user's files are not touched.
 //
-//   repo/         the work copy; `./check` is its test
+//   repo/         the working copy; `./check` is its test
 //   remote.git    the remote that changes are pushed to and merged in
 //   home/         SIGNALBOX_HOME: config.yaml, replies.jsonl, and the store
 //   demo.json     marks a complete demo folder

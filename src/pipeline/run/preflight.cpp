@@ -124,7 +124,7 @@ Status Preflight::check_names() {
 Status Preflight::check_in_place() const {
   if (settings_.strategy != "none") return {};
   if (repository_.is_dirty) {
-    return fail(ErrorCode::kInvalid, "the work copy has uncommitted changes, and strategy none works in it",
+    return fail(ErrorCode::kInvalid, "the working copy has uncommitted changes, and strategy none works in it",
                 "Commit or stash them, or set branch: {strategy: worktree}");
   }
   return pipeline::check_in_place(repository_.head, settings_.base, heads_.at(settings_.base));

@@ -315,7 +315,7 @@ TEST(JsonSchema, IsThreadSafe) {
 TEST(JsonSchema, LargeWholeNumbersAreComparedExactly) {
   EXPECT_EQ(check(R"({"uniqueItems":true})", "[9007199254740992,9007199254740993]"), "");
   EXPECT_EQ(check(R"({"uniqueItems":true})", "[9007199254740993,1,9007199254740993]"),
-            " has the same item twice, at 0 and 2");
+            " contains the same item twice, at 0 and 2");
   EXPECT_EQ(check(R"({"const":9007199254740993})", "9007199254740993"), "");
   EXPECT_NE(check(R"({"const":9007199254740993})", "9007199254740992"), "");
 }
