@@ -11,7 +11,7 @@
 namespace sb::agent {
 namespace {
 
-using Kind = ModelProvider::Kind;
+using ProviderKind = ModelProvider::Kind;
 
 constexpr std::array<std::string_view, 2> kAnthropicHeaders = {"anthropic-version", "anthropic-beta"};
 constexpr std::array<std::string_view, 1> kOpenaiHeaders = {"openai-beta"};
@@ -19,14 +19,14 @@ constexpr std::array<std::string_view, 2> kOpenaiVariants = {"responses", "chat"
 
 constexpr std::array kProviders = {
     ModelProvider{.name = "anthropic",
-                  .kind = Kind::kHttp,
+                  .kind = ProviderKind::kHttp,
                   .url = "https://api.anthropic.com",
                   .key_header = "x-api-key",
                   .api = "anthropic",
                   .program_headers = kAnthropicHeaders,
                   .make = make_anthropic},
     ModelProvider{.name = "openai",
-                  .kind = Kind::kHttp,
+                  .kind = ProviderKind::kHttp,
                   .url = "https://api.openai.com/v1",
                   .key_header = "Authorization",
                   .key_prefix = "Bearer ",
@@ -34,8 +34,8 @@ constexpr std::array kProviders = {
                   .variants = kOpenaiVariants,
                   .program_headers = kOpenaiHeaders,
                   .make = make_openai},
-    ModelProvider{.name = "command", .kind = Kind::kProgram},
-    ModelProvider{.name = "scripted", .kind = Kind::kScript},
+    ModelProvider{.name = "command", .kind = ProviderKind::kProgram},
+    ModelProvider{.name = "scripted", .kind = ProviderKind::kScript},
 };
 
 }  // namespace
@@ -47,6 +47,12 @@ std::span<const ModelProvider> model_providers() {
 const ModelProvider* provider_named(std::string_view name, std::span<const ModelProvider> providers) {
   const auto found = std::ranges::find(providers, name, &ModelProvider::name);
   return found == providers.end() ? nullptr : &*found;
+}
+
+bool is_private_to_other(std::string_view block_type, std::string_view api) {
+  const std::string_view owner = block_type.substr(0, block_type.find('_'));
+  return owner != block_type && owner != api &&
+         std::ranges::find(kProviders, owner, &ModelProvider::api) != kProviders.end();
 }
 
 std::string_view base_url(const ModelSettings& settings) {
