@@ -2,6 +2,9 @@
 
 #include <array>
 
+#include "base/assert.hpp"
+#include "inbox/operators/known_agents.hpp"
+
 namespace sb::inbox {
 namespace {
 
@@ -11,15 +14,13 @@ Error first_of(const Faults& faults) {
   return faults.front();
 }
 
-void read_workspaces(Fields& fields, Policy& policy) {
-  const auto workspaces = fields.get("workspaces");
-  if (!workspaces) return;
-  if (!workspaces->value().is_object()) {
-    workspaces->fault("workspaces is not a map of directories", "Write /path/to/project: {confirmations: relay}");
+void read_workspaces(const Reader& workspaces, const SettingSource&, Policy& policy) {
+  if (!workspaces.value().is_object()) {
+    workspaces.fault("workspaces is not a map of directories", "Write /path/to/project: {confirmations: relay}");
     return;
   }
-  for (const Value::Member& member : workspaces->value().members()) {
-    const Reader workspace = workspaces->at(member.value);
+  for (const Value::Member& member : workspaces.value().members()) {
+    const Reader workspace = workspaces.at(member.value);
     if (!member.name.starts_with('/')) {
       workspace.fault("a workspace must be an absolute path", "Start it with /");
       continue;
@@ -32,6 +33,30 @@ void read_workspaces(Fields& fields, Policy& policy) {
   }
 }
 
+Value workspaces_schema() {
+  return Value::object(
+      {{"type", "object"},
+       {"propertyNames", Value::object({{"pattern", "^/"}})},
+       {"additionalProperties",
+        Value::object({{"type", "object"},
+                       {"additionalProperties", false},
+                       {"properties", Value::object({{"confirmations", choice_schema<bool>(kConfirmations)}})}})}});
+}
+
+// Not stored with a run: they say who may answer, whenever that is.
+SettingKeys<Policy> make_user_keys() {
+  SettingKeys<Policy> keys = {
+      boolean_key("strict", &Policy::strict, "Every decision needs an operator's signature. Only in config.yaml"),
+      choice_key<Policy, bool>("confirmations", &Policy::may_relay, kConfirmations,
+                               "Whether an agent may pass on a person's answer. Only in config.yaml"),
+      {.name = "workspaces",
+       .help = "The same for single folders, by absolute path. Only in config.yaml",
+       .schema = workspaces_schema(),
+       .read = read_workspaces}};
+  for (SettingKey<Policy>& key : keys) key.write = nullptr, key.restore = nullptr;
+  return keys;
+}
+
 }  // namespace
 
 Result<std::optional<Document>> load_if_exists(const Files& files, const std::string& path) {
@@ -41,19 +66,31 @@ Result<std::optional<Document>> load_if_exists(const Files& files, const std::st
   return SB_TRY(parse_document(path, text));
 }
 
-void read_policy(Fields& root, Policy& policy) {
-  policy.strict = root.boolean("strict").value_or(false);
-  policy.may_relay = root.choice<bool>("confirmations", kConfirmations).value_or(false);
-  read_workspaces(root, policy);
+const SettingKeys<Policy>& user_keys() {
+  static const SettingKeys<Policy> kKeys = make_user_keys();
+  return kKeys;
 }
 
-Checked<Config> read_config(const Document& document) {
+const std::vector<std::string>& run_key_names() {
+  static const std::vector<std::string> kNames = [] {
+    const auto document = parse_document("run-keys.yaml", std::string(data_file("run-keys.yaml")));
+    SB_ASSERT(document.has_value());
+    return stored_texts(document->root, "keys");
+  }();
+  return kNames;
+}
+
+void read_policy(Fields& root, Policy& policy) {
+  read_keys(root, user_keys(), {}, policy);
+}
+
+Checked<Config> read_config(const Document& document, const std::vector<std::string>& run_keys) {
   Faults faults;
   Config config;
   if (document.root.is_null()) return config;
   Fields fields = Reader(document, faults).fields();
   read_policy(fields, config.policy);
-  for (const std::string_view key : kRunKeys) fields.get(key);
+  for (const std::string& key : run_keys) fields.get(key);
   fields.finish();
   if (!faults.empty()) return std::unexpected(std::move(faults));
   return config;

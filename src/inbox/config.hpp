@@ -10,25 +10,24 @@
 // keys, so that neither rejects the file or ignores half of it because of the other's keys.
 #pragma once
 
-#include <array>
 #include <optional>
 #include <string>
-#include <string_view>
+#include <vector>
 
 #include "base/document/document.hpp"
 #include "base/document/reader.hpp"
+#include "base/document/setting_key.hpp"
 #include "base/environment.hpp"
 #include "base/files.hpp"
 #include "inbox/operators/authority.hpp"
 
 namespace sb::inbox {
 
-// Root keys of config.yaml that only the user's own file may have, and those that a workspace's signalbox.yaml may have
-// too.
-inline constexpr std::array<std::string_view, 3> kUserKeys = {"strict", "confirmations", "workspaces"};
-inline constexpr std::array<std::string_view, 17> kRunKeys = {
-    "models",     "roles",     "tiers", "limits", "base",      "branch", "forge",      "checks",  "merge",
-    "on_partial", "protected", "tier0", "soul",   "isolation", "phases", "fix_rounds", "identity"};
+// Root keys that only the user's own config.yaml may have, not a workspace's signalbox.yaml.
+const SettingKeys<Policy>& user_keys();
+// The names of the others. data/run-keys.yaml has them, generated from the table of pipeline/settings/run_keys.hpp:
+// the hook program, which reads this file too, is linked without that table.
+const std::vector<std::string>& run_key_names();
 
 struct Config {
   Policy policy;
@@ -40,7 +39,7 @@ Result<std::optional<Document>> load_if_exists(const Files& files, const std::st
 void read_policy(Fields& root, Policy& policy);
 
 // A missing file counts as empty. An unknown key is a fault that names the nearest known one.
-Checked<Config> read_config(const Document& document);
+Checked<Config> read_config(const Document& document, const std::vector<std::string>& run_keys = run_key_names());
 Result<Config> load_config(const Files& files, const HomeDirectories& homes);
 
 }  // namespace sb::inbox

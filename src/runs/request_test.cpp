@@ -62,10 +62,10 @@ TEST_F(LoadTicket, AsksTheForgeForNamesOfItsKind) {
 }
 
 TEST_F(LoadTicket, PrefersAFileToAName) {
-  files.contents()["/w/AC-7"] = "title: of the file\n";
+  files.contents()["/w/AC-7.md"] = "---\ntitle: of the file\n---\nText.\n";
   const pipeline::ForgeKind acme{
       .name = "acme", .is_hosted = true, .is_ticket_name = [](std::string_view) { return true; }};
-  EXPECT_EQ(load(acme, "/w/AC-7"), "of the file");
+  EXPECT_EQ(load(acme, "/w/AC-7.md"), "of the file");
 }
 
 }  // namespace

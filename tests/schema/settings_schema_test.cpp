@@ -6,11 +6,12 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 
 #include "base/files.hpp"
 #include "base/testing/fakes.hpp"
 #include "inbox/config.hpp"
-#include "pipeline/settings/run_settings.hpp"
+#include "pipeline/settings/run_keys.hpp"
 #include "workflow/schema/json_schema.hpp"
 
 namespace sb::pipeline {
@@ -108,12 +109,26 @@ TEST_F(SettingsSchema, BothAcceptTheExamples) {
   }
 }
 
+// Writes the file when asked to, and compares it.
+void expect_generated(const std::string& path, const std::string& text) {
+  SystemFiles files;
+  const std::string whole = std::string(SB_SOURCE_DIR) + "/" + path;
+  if (std::getenv("SIGNALBOX_WRITE_GENERATED") != nullptr) ASSERT_TRUE(files.write_atomic(whole, text));
+  EXPECT_EQ(files.read(whole, 1u << 20).value_or(""), text)
+      << path << " differs from the table of keys. Write it again, and build again:\n"
+      << "  SIGNALBOX_WRITE_GENERATED=1 build/release/tests/test_settings_schema";
+}
+
+TEST(GeneratedFiles, AreWhatTheTableOfKeysSays) {
+  expect_generated("docs/schema/signalbox.schema.json", to_pretty_json(settings_schema()) + "\n");
+  expect_generated("src/inbox/data/run-keys.yaml", known_keys_file());
+}
+
 TEST_F(SettingsSchema, HasExactlyTheKnownRootKeys) {
   const Value schema = load_document(SystemFiles(), SB_SOURCE_DIR "/docs/schema/signalbox.schema.json")->root;
-  std::vector<std::string> published, known;
+  std::vector<std::string> published, known = inbox::run_key_names();
   for (const Value::Member& member : schema["properties"].members()) published.push_back(member.name);
-  known.assign(inbox::kUserKeys.begin(), inbox::kUserKeys.end());
-  known.insert(known.end(), inbox::kRunKeys.begin(), inbox::kRunKeys.end());
+  for (const auto& key : inbox::user_keys()) known.emplace_back(key.name);
   std::ranges::sort(published);
   std::ranges::sort(known);
   EXPECT_EQ(published, known);

@@ -39,6 +39,7 @@ class LoopFixture {
                             .model = {},
                             .key = "$MODEL_KEY",
                             .url = {},
+                            .api = {},
                             .script = directory + "/script.jsonl",
                             .recipe = {},
                             .command = {},

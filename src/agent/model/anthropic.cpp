@@ -22,7 +22,7 @@ void mark_for_cache(Value& block) {
 // The block as the API accepts it; nothing for what it rejects: empty texts, and blocks of other providers.
 std::optional<Value> block_to_send(const Value& block) {
   const std::string type = block.string_at("type").value_or("");
-  if (type.empty() || type.starts_with("openai_")) return std::nullopt;
+  if (type.empty() || is_private_to_other(type, "anthropic")) return std::nullopt;
   if (type == "text" && is_blank(block.string_at("text").value_or(""))) return std::nullopt;
   Value sent = block;
   if (type == "tool_use" && !block["input"].is_object()) sent.set("input", Value::object());

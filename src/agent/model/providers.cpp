@@ -49,6 +49,12 @@ const ModelProvider* provider_named(std::string_view name, std::span<const Model
   return found == providers.end() ? nullptr : &*found;
 }
 
+bool is_private_to_other(std::string_view block_type, std::string_view api) {
+  const std::string_view owner = block_type.substr(0, block_type.find('_'));
+  return owner != block_type && owner != api &&
+         std::ranges::find(kProviders, owner, &ModelProvider::api) != kProviders.end();
+}
+
 std::string_view base_url(const ModelSettings& settings) {
   return settings.url.empty() ? settings.provider->url : std::string_view(settings.url);
 }

@@ -49,6 +49,10 @@ std::span<const ModelProvider> model_providers();
 const ModelProvider* provider_named(std::string_view name,
                                     std::span<const ModelProvider> providers = model_providers());
 
+// Whether a content block is private to an API other than `api`: its type is that API's name, _ and a word, as in
+// `openai_reasoning`. Conversations keep such blocks; only the API they came from takes them back.
+bool is_private_to_other(std::string_view block_type, std::string_view api);
+
 // Of a model whose provider is kHttp.
 std::string_view base_url(const ModelSettings& settings);
 // The header with the key; nothing for an empty key.

@@ -5,6 +5,7 @@
 #include "agent/model/anthropic.hpp"
 #include "agent/model/openai.hpp"
 #include "agent/model/provider_testing.hpp"
+#include "agent/settings/agent_keys.hpp"
 
 namespace sb::agent {
 namespace {
@@ -42,14 +43,14 @@ class AddedProviders : public testing::Test {
                     .api = "openai",
                     .variants = kUmbrellaVariants,
                     .make = make_openai});
-    settings.providers = rows;
+    keys = make_agent_keys(rows);
   }
 
   std::string read(const std::string& yaml) {
     const Document document = *parse_document("config.yaml", yaml);
     Faults faults;
     Fields root = Reader(document, faults).fields();
-    read_agent_settings(root, "/h", settings);
+    read_keys(root, keys, {"/h"}, settings);
     root.finish();
     std::string text;
     for (const Error& fault : faults) text += fault.to_string() + "\n";
@@ -67,6 +68,7 @@ class AddedProviders : public testing::Test {
 
   static constexpr std::string_view kUmbrellaVariants[] = {"chat"};
   std::vector<ModelProvider> rows;
+  SettingKeys<AgentSettings> keys;
   AgentSettings settings;
   ProviderFixture at;
 };
@@ -97,9 +99,13 @@ TEST_F(AddedProviders, AreKnownToTheSettings) {
                   .contains("api is a key of the provider openai, umbrella, not of acme"));
   EXPECT_TRUE(read("models: {a: {provider: umbrella, model: m, key: $K, api: responses}}\n").contains("/models/a/api"));
   ASSERT_EQ(read("models: {u: {provider: umbrella, model: m, key: $K}}\n"), "");
-  const Value value = to_value(settings)["models"]["u"];
-  EXPECT_EQ(value.string_at("provider"), "umbrella");
-  EXPECT_EQ(value.string_at("api"), "chat");
+  const Value value = stored(keys, settings);
+  EXPECT_EQ(value["models"]["u"].string_at("provider"), "umbrella");
+  EXPECT_EQ(value["models"]["u"].string_at("api"), "chat");
+  AgentSettings again;
+  restore(keys, value, again);
+  EXPECT_EQ(again.models.at("u").provider, &rows.back());
+  EXPECT_EQ(stored(keys, again), value);
 }
 
 TEST(ModelProviders, EachHasWhatItsKindNeeds) {
@@ -112,6 +118,10 @@ TEST(ModelProviders, EachHasWhatItsKindNeeds) {
     EXPECT_EQ(provider_named(provider.name), &provider);
   }
   EXPECT_EQ(provider_named("gemini"), nullptr);
+  EXPECT_TRUE(is_private_to_other("openai_reasoning", "anthropic"));
+  for (const char* type : {"anthropic_note", "redacted_thinking", "tool_use", "openai", "text"}) {
+    EXPECT_FALSE(is_private_to_other(type, "anthropic")) << type;
+  }
 }
 
 }  // namespace

@@ -80,6 +80,7 @@ TEST(ReplyLimitsTest, LimitsTheBytesOfAStream) {
     return peer.put(stream), false;
   });
   ModelSettings settings;
+  settings.provider = provider_named("anthropic");
   settings.url = server.url("/v1");
   EXPECT_TRUE(at.make(settings)->reply(plain_request(), {}));
   settings.url = server.url("/more");

@@ -201,7 +201,7 @@ Status check_command(const AgentSettings& settings, const ModelSettings& model, 
   const std::string_view api = upstream == nullptr ? "" : upstream->provider->api;
   if (api.empty() || recipe.api.empty() || api == recipe.api) return {};
   std::vector<std::string_view> fitting;
-  for (const ModelProvider& provider : settings.providers) {
+  for (const ModelProvider& provider : model_providers()) {
     if (provider.api == recipe.api) fitting.push_back(provider.name);
   }
   return fail(ErrorCode::kInvalid,

@@ -1,4 +1,5 @@
-// Which models there are and who uses which: the `models`, `roles`, `tiers` and `limits` parts of the configuration.
+// Which models there are and who uses which: the `models`, `roles`, `tiers` and `limits` parts of the configuration,
+// which agent_keys.hpp reads. Known prices are filled in later (agent/model/prices.hpp).
 // Secrets stay names (`$NAME`, `file:PATH`) until the moment they are sent. Pure.
 //
 //   models:
@@ -44,7 +45,6 @@ struct ModelSettings {
 };
 
 struct AgentSettings {
-  std::span<const ModelProvider> providers = model_providers();
   std::map<std::string, ModelSettings> models;
   std::map<std::string, std::string> roles, tiers;  // to a model's name; roles has `default`
   WorkLimits limits;
@@ -53,15 +53,10 @@ struct AgentSettings {
   Result<const ModelSettings*> model_for(std::string_view role, std::string_view tier) const;
 };
 
-// Reads its four members of the document's root; `directory` is what relative paths are below. What an earlier file
-// said stays where this one says nothing. Known prices are filled in later (agent/model/prices.hpp).
-void read_agent_settings(Fields& root, const std::string& directory, AgentSettings& settings);
 // After all files were read: whether the models that `roles`, `tiers` and `upstream` of this one name are there.
 void check_model_names(Fields& root, const AgentSettings& settings);
 
 // What is allowed and better not done: a key that goes over a connection everybody on the way can read.
 std::vector<std::string> warnings_about(const AgentSettings& settings);
-
-Value to_value(const AgentSettings& settings);  // everything that steers an agent, for hashes and for showing
 
 }  // namespace sb::agent

@@ -114,4 +114,37 @@ std::string read_line(const Reader& reader, std::size_t max_bytes) {
   return {};
 }
 
+std::optional<double> read_dollars(const Reader& reader) {
+  const auto number = reader.number();
+  if (!number) return std::nullopt;
+  if (*number >= 0 && *number <= kMostDollars) return number;
+  reader.fault("the number is out of range", fmt::format("Write a number from 0 to {}", kMostDollars),
+               ErrorCode::kInvalid, "out_of_range");
+  return std::nullopt;
+}
+
+Value secret_schema() {
+  return Value::object({{"type", "string"}, {"pattern", "^(\\$[A-Za-z_][A-Za-z0-9_]*|file:[^~].*)$"}});
+}
+
+Value path_schema() {
+  return Value::object({{"type", "string"}, {"minLength", 1}, {"maxLength", 4'096}});
+}
+
+Value url_schema() {
+  return text_schema(2'048, "^https?://[^/?#@ ]+");
+}
+
+Value duration_schema() {
+  return text_schema(64);
+}
+
+Value dollars_schema(double least) {
+  return Value::object({{"type", "number"}, {"minimum", least}, {"maximum", kMostDollars}});
+}
+
+Value line_schema(std::size_t max_bytes) {
+  return text_schema(max_bytes, "^[^\\x00-\\x1f\\x7f]*[^\\x00-\\x20\\x7f][^\\x00-\\x1f\\x7f]*$");
+}
+
 }  // namespace sb::agent

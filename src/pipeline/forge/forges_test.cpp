@@ -7,6 +7,7 @@
 #include "pipeline/delivery/testing.hpp"
 #include "pipeline/forge/cassette_forge.hpp"
 #include "pipeline/plan/next_action.hpp"
+#include "pipeline/settings/run_keys.hpp"
 
 namespace sb::pipeline {
 namespace {
@@ -47,23 +48,28 @@ class AddedForge : public testing::Test {
                     .is_ticket_name = [](std::string_view name) { return name.starts_with("AC-"); },
                     .checks_folder = ".acme",
                     .make = make_acme});
-    settings.forges = rows;
+    keys = make_run_keys(agent::model_providers(), rows);
   }
   std::string read(const std::string& yaml) {
     Faults faults;
-    read_settings(*parse_document("config.yaml", yaml), SettingsOrigin::kUser, "/h", settings, faults);
+    read_settings(*parse_document("config.yaml", yaml), SettingsOrigin::kUser, "/h", settings, faults, keys);
     std::string text;
     for (const Error& fault : faults) text += fault.to_string() + "\n";
     return text;
   }
 
   std::vector<ForgeKind> rows;
+  SettingKeys<RunSettings> keys;
   RunSettings settings;
 };
 
 TEST_F(AddedForge, IsReadCreatedAndWritten) {
   ASSERT_EQ(read("forge: {kind: acme, repository: team.shop, token: $T}\n"), "");
-  EXPECT_EQ(to_value(settings)["forge"].string_at("kind"), "acme");
+  const Value value = to_value(settings, keys);
+  EXPECT_EQ(value["forge"].string_at("kind"), "acme");
+  RunSettings again;
+  restore(keys, value, again);
+  EXPECT_EQ(again.forge.kind, &rows.back());
   GitFixture place;
   const auto http = net::make_http_client();
   const auto made = make_forge({place.seams, *http, settings.forge, place.repo()});

@@ -17,6 +17,8 @@
 //   isolation: {wr.mr-review: {mode: challenger}}
 //   phases: {coding: acme.coding}       # other workflows for a phase
 //   limits, models, roles, tiers: agent/settings/agent_settings.hpp
+//
+// run_keys.hpp has the table of these keys.
 #pragma once
 
 #include <map>
@@ -26,6 +28,7 @@
 
 #include "agent/context/isolation.hpp"
 #include "agent/settings/agent_settings.hpp"
+#include "base/document/setting_key.hpp"
 #include "pipeline/delivery/delivery.hpp"
 #include "pipeline/forge/forges.hpp"
 #include "pipeline/plan/hand_off.hpp"
@@ -43,7 +46,6 @@ struct ForgeSettings {
 
 struct RunSettings {
   agent::AgentSettings agents;
-  std::span<const ForgeKind> forges = forge_kinds();  // what `kind` may be
   ForgeSettings forge;
   std::string base = "main", strategy = "worktree", prefix = "signalbox/";
   std::vector<ProjectCheck> checks;
@@ -63,6 +65,8 @@ struct RunSettings {
   SourceLocation location_of(std::string_view pointer) const;
 };
 
+const SettingKeys<RunSettings>& run_keys();  // run_keys.hpp
+
 inline constexpr std::string_view kWorkspaceFile = "signalbox.yaml";
 
 // All faults of both files together, each with file, line and the nearest known key. An untrusted signalbox.yaml is the
@@ -73,7 +77,7 @@ Checked<RunSettings> load_settings(const Seams& seams, const HomeDirectories& ho
 // must not have them. Relative paths are below `directory`. Pure.
 enum class SettingsOrigin { kUser, kWorkspace };
 void read_settings(const Document& document, SettingsOrigin whose, const std::string& directory, RunSettings& settings,
-                   Faults& faults);
+                   Faults& faults, const SettingKeys<RunSettings>& keys = run_keys());
 
 // What of the run's context a workflow's agents are to be given: what the settings say, else its definition.
 agent::ContextSpec isolation_of(const RunSettings& settings, const workflow::Definition& definition);
@@ -81,9 +85,10 @@ agent::ContextSpec isolation_of(const RunSettings& settings, const workflow::Def
 // The files that hold secrets: keys of models, the forge's token. Nothing that agents or checks run sees them.
 std::vector<std::string> secret_files(const RunSettings& settings);
 
-Value to_value(const RunSettings& settings);  // everything that steers a run; secrets are names
+// Everything that steers a run; secrets are names.
+Value to_value(const RunSettings& settings, const SettingKeys<RunSettings>& keys = run_keys());
 // Back; kInvalid when the value is not what to_value makes.
-Result<RunSettings> settings_from(const Value& value);
+Result<RunSettings> settings_from(const Value& value, const SettingKeys<RunSettings>& keys = run_keys());
 std::string_view to_string(MergePolicy policy);
 
 }  // namespace sb::pipeline

@@ -161,14 +161,14 @@ TEST_F(SettingsTest, D12_WorkspacesInTheConfigurationLeaveAllOtherSettingsStandi
 }
 
 TEST_F(SettingsTest, BothReadersKnowEveryRootKey) {
-  for (const std::string_view key : inbox::kRunKeys) {
-    user(std::string(key) + ": null\n");
-    EXPECT_TRUE(inbox::load_config(files, homes)) << key;
-    EXPECT_THAT(faults(), Not(HasSubstr("unknown key"))) << key;
+  for (const auto& key : run_keys()) {
+    user(std::string(key.name) + ": null\n");
+    EXPECT_TRUE(inbox::load_config(files, homes)) << key.name;
+    EXPECT_THAT(faults(), Not(HasSubstr("unknown key"))) << key.name;
   }
-  for (const std::string_view key : inbox::kUserKeys) {
-    user(std::string(key) + ": null\n");
-    EXPECT_THAT(faults(), Not(HasSubstr("unknown key"))) << key;
+  for (const auto& key : inbox::user_keys()) {
+    user(std::string(key.name) + ": null\n");
+    EXPECT_THAT(faults(), Not(HasSubstr("unknown key"))) << key.name;
   }
   user("hours: 9-17\n");  // comes with intake
   EXPECT_THAT(faults(), HasSubstr("unknown key \"hours\""));
@@ -357,6 +357,58 @@ TEST_F(SettingsTest, TheHashTellsSettingsApartAndNotTheirSpelling) {
   EXPECT_EQ(good().hash, hash);
   user(std::string(kModel) + "merge: never\n");
   EXPECT_NE(good().hash, hash);
+}
+
+// What runs of earlier versions stored must stay readable, so this value may get members but lose or change none.
+TEST_F(SettingsTest, StoresEverythingAndRestoresIt) {
+  user(R"(
+models:
+  main: {provider: anthropic, model: m, key: $K, prices: {input: 3, output: 15}}
+  other: {provider: openai, model: gpt, url: "http://127.0.0.1:8080/v1", max_tokens: 100}
+  cc: {provider: command, recipe: codex, upstream: main}
+  mine: {provider: command, command: [agent, x]}
+  demo: {provider: scripted, script: r.jsonl}
+roles: {default: main}
+limits: {time: 10m, cost: 5.50}
+forge: {kind: github, repository: a/b, token: $T}
+checks: [./check, {name: types, run: npm run types, time: 5m}]
+merge: auto
+isolation: {x.y: {mode: blind, inputs: [diff]}}
+)");
+  const Value value = to_value(good());
+  EXPECT_EQ(
+      to_canonical_json(value),
+      R"({"base":"main","branch":{"prefix":"signalbox/","strategy":"worktree"},"checks":[{"name":"./check",)"
+      R"("run":"./check","time_ms":600000},{"name":"types","run":"npm run types","time_ms":300000}],"fix_rounds":2,)"
+      R"("forge":{"kind":"github","method":"merge","remote":"origin","repository":"a/b","token":"$T","url":""},)"
+      R"("identity":{"email":"signalbox@localhost","name":"Signalbox"},)"
+      R"("isolation":{"x.y":{"inputs":["diff"],"mode":"blind","tier0":true}},)"
+      R"("limits":{"depth":3,"micro_cents":550000000,"repeats":3,"stall_ms":120000,"time_ms":600000,"tokens":0,)"
+      R"("turns":200},"merge":"auto","models":{"cc":{"context_tokens":200000,"max_tokens":8192,"prices":[0,0,0,0],)"
+      R"("provider":"command","recipe":"codex","upstream":"main"},"demo":{"context_tokens":200000,)"
+      R"("max_tokens":8192,"prices":[0,0,0,0],"provider":"scripted","script":"/h/r.jsonl"},)"
+      R"("main":{"context_tokens":200000,"key":"$K","max_tokens":8192,"model":"m","prices":[300,1500,300,300],)"
+      R"("provider":"anthropic"},"mine":{"command":["agent","x"],"context_tokens":200000,"max_tokens":8192,)"
+      R"("prices":[0,0,0,0],"provider":"command"},"other":{"api":"responses","context_tokens":200000,)"
+      R"("max_tokens":100,"model":"gpt","prices":[0,0,0,0],"provider":"openai",)"
+      R"("url":"http://127.0.0.1:8080/v1"}},"on_partial":"proceed","phases":{"audit":"wr.production-readiness-audit",)"
+      R"("coding":"wr.coding-task","design":"wr.ui-ux-design","discovery":"wr.discovery","fix":"wr.fix",)"
+      R"("review":"wr.mr-review","shaping":"wr.shaping"},"protected":[],"roles":{"default":"main"},"soul":"",)"
+      R"("tier0":[],"tiers":{}})");
+  const auto again = settings_from(value);
+  ASSERT_TRUE(again);
+  EXPECT_EQ(to_value(*again), value);
+  for (const char* member : {"models", "limits", "forge", "fix_rounds", "phases"}) {
+    Value less = value;
+    less.erase(member);
+    EXPECT_FALSE(settings_from(less)) << member;
+  }
+  Value other = value;
+  other.find("models")->find("main")->set("provider", "nobody");
+  EXPECT_FALSE(settings_from(other));
+  Value more = value;
+  more.set("unknown", 1);
+  EXPECT_FALSE(settings_from(more));
 }
 
 TEST_F(SettingsTest, PricesOfKnownModelsAreFilledInAndGivenOnesStay) {
