@@ -4,7 +4,7 @@
 
 #include "started/program.hpp"
 
-namespace sb::started {
+namespace sb::test_program {
 namespace {
 
 using ::testing::HasSubstr;
@@ -59,4 +59,4 @@ TEST(Terminal, FailsWhenTheTextIsNotShown) {
 }
 
 }  // namespace
-}  // namespace sb::started
+}  // namespace sb::test_program
