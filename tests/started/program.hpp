@@ -24,7 +24,7 @@ struct ProgramResult {
 };
 
 struct Start {
-  std::vector<std::string> arguments;
+  std::vector<std::string> arguments = {};
   std::vector<std::string> environment = {};  // NAME=VALUE, overrides the given ones
   std::string input = {};
   std::string directory = {};
