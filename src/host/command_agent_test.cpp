@@ -245,7 +245,7 @@ TEST_F(Commands, RestartAProgramThatStoppedEarly) {
   EXPECT_THAT(types(), Contains("recovered"));
   const std::string prompt = files.read(work_tree + "/seen", 1 << 20).value_or("");
   EXPECT_THAT(prompt, HasSubstr("Do two."));
-  EXPECT_THAT(prompt, HasSubstr("ended before the workflow was complete"));
+  EXPECT_THAT(prompt, HasSubstr("stopped before the workflow was complete"));
 }
 
 TEST_F(Commands, D24_DoNotCountAProgramThatExitsEarlyAsSuccess) {

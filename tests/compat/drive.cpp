@@ -1,3 +1,5 @@
+#include "compat/drive.hpp"
+
 #include <fmt/format.h>
 #include <stdlib.h>
 
@@ -7,7 +9,6 @@
 #include <stdexcept>
 
 #include "base/document/document.hpp"
-#include "compat/drive.hpp"
 
 namespace sb::compat {
 

@@ -1,8 +1,9 @@
+#include "started/sandbox.hpp"
+
 #include <cstdlib>
 #include <stdexcept>
 
 #include "started/program.hpp"
-#include "started/sandbox.hpp"
 
 namespace sb::test_program {
 namespace {

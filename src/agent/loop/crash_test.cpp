@@ -206,7 +206,8 @@ TEST(Crash, ALogWithAMemberOfTheWrongKindIsRefused) {
   const std::string session = place.start("two-steps");
   ASSERT_EQ(place.work(session).state, EndState::kModelFailed);
   place.append(session, "steered", Value::object({{"text", 1}}));
-  EXPECT_THAT(place.work(session).reason, HasSubstr(R"((steered) of an agent's log is damaged: "text" is not a text)"));
+  EXPECT_THAT(place.work(session).reason,
+              HasSubstr(R"((steered) of an agent's log is damaged: "text" is not a string)"));
 }
 
 TEST(Crash, ALogWithAnEventOfANewerVersionIsRefused) {

@@ -114,8 +114,8 @@ std::optional<std::int64_t> Reader::integer(std::int64_t min, std::int64_t max) 
     return std::nullopt;
   }
   if (value_->as_integer() < min || value_->as_integer() > max) {
-    fault(fmt::format("{} is out of range", value_->as_integer()), fmt::format("Write a number from {} to {}", min, max),
-          ErrorCode::kInvalid, "out_of_range");
+    fault(fmt::format("{} is out of range", value_->as_integer()),
+          fmt::format("Write a number from {} to {}", min, max), ErrorCode::kInvalid, "out_of_range");
     return std::nullopt;
   }
   return value_->as_integer();

@@ -56,7 +56,7 @@ TEST(StoredReader, NamesTheObjectAndTheFirstWrongMember) {
     stored.string("mode");
     stored.integer("round");
   };
-  EXPECT_EQ(fault_of("{}", both), R"(event 3 (routed) of run/r-1 is damaged: "mode" is not a text)");
+  EXPECT_EQ(fault_of("{}", both), R"(event 3 (routed) of run/r-1 is damaged: "mode" is not a string)");
   EXPECT_EQ(fault_of(R"({"mode":"FULL","round":"1"})", both),
             R"(event 3 (routed) of run/r-1 is damaged: "round" is not a whole number)");
   EXPECT_EQ(fault_of("[]", both), "event 3 (routed) of run/r-1 is not an object");

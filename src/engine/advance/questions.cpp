@@ -164,14 +164,14 @@ std::string delivery_digest(const AttemptOutput& delivered) {
 }
 
 Checked<Declaration> breaker_question(const QuestionContext& asked, std::string_view what_happened) {
-  Value question = plain_question(asked, "stuck", "This step keeps failing. What next?",
+  Value question = plain_question(asked, "stuck", "This step keeps failing: what next?",
                                   fmt::format("{}\n\n{}", where(asked), shown(what_happened, kShownNotesBytes)));
   question.set("options", Value(Value::Array{option(kRetry, "Try again"), option(kStop, "Stop the session")}));
   return declare(std::move(question));
 }
 
 Checked<Declaration> quorum_question(const QuestionContext& asked, std::string_view what_happened) {
-  Value question = plain_question(asked, "quorum", "Too few sessions succeeded. What next?",
+  Value question = plain_question(asked, "quorum", "Too few sessions succeeded: what next?",
                                   fmt::format("{}\n\n{}", where(asked), shown(what_happened, kShownNotesBytes)));
   question.set("options", Value(Value::Array{option(kContinueAnyway, "Continue without them"),
                                              option(kStop, "Stop the session")}));

@@ -25,9 +25,9 @@
 namespace sb::engine {
 
 struct Playing {
-  Value context = Value::object();     // the initial context
-  Value answers = Value::object();     // context keys: sent instead of a made-up value whenever a step requires the key
-  std::map<std::string, int> rounds = {};   // step id: how many times its loop control says continue before it says stop
+  Value context = Value::object();  // the initial context
+  Value answers = Value::object();  // context keys: sent instead of a made-up value whenever a step requires the key
+  std::map<std::string, int> rounds = {};  // step id: how many times its loop control says continue before it says stop
   std::map<std::string, Value> merge = {};  // step id: members to set in the artifact of its contract
   std::string goal = "Try it out";
 };

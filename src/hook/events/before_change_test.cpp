@@ -281,7 +281,7 @@ TEST_F(SessionEvents, AnAnswerIsReportedOnce) {
   const Plan asked = plan(R"(
 decision: release-branch
 instruction: Which branch should be released?
-options: [{id: main, label: Main}, {id: hotfix, label: The small mend}]
+options: [{id: main, label: Main}, {id: hotfix, label: The small fix}]
 )");
   OpenStep waiting = step();
   waiting.waiting = "decision";

@@ -25,12 +25,12 @@ const decision::Profiles& profiles() {
 std::string instruction_of(const RunState& state, const QuestionContext& about) {
   if (about.question == "ui") return "Build the user interface as designed?";
   if (about.question == "merge") return "Merge this change?";
-  if (about.question == "ticket_changed") return "The ticket was edited during the run. Which version counts?";
+  if (about.question == "ticket_changed") return "The ticket was edited during the run: which version counts?";
   std::string phase = state.escalations.empty() ? "the run" : state.escalations.back().phase;
-  if (phase == "routing") return "The run was routed to a person. What next?";
-  if (phase == "time" || phase == "budget") return fmt::format("The run has used up its {}. What next?", phase);
+  if (phase == "routing") return "The run was routed to a person: what next?";
+  if (phase == "time" || phase == "budget") return fmt::format("The run has used up its {}: what next?", phase);
   if (!phase.empty()) phase.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(phase.front())));
-  return fmt::format("{} failed. What next?", phase);
+  return fmt::format("{} failed: what next?", phase);
 }
 
 // The newest result that a person has to judge.

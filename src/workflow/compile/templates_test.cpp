@@ -297,7 +297,7 @@ assessments: [{id: found, purpose: Was it found?, dimensions: [{id: sure, purpos
 assessments: [{id: found, purpose: Another, dimensions: [{id: sure, purpose: How sure?, levels: [low, high]}]}]
 )"),
                                               around);
-  EXPECT_THAT(reported, HasSubstr("both declare the assessment \"found\""));
+  EXPECT_THAT(reported, HasSubstr("declare the assessment \"found\""));
 }
 
 TEST(CompileTemplates, DuplicateStepIdsAreReportedAtTheCall) {
