@@ -30,7 +30,7 @@ Result<Value> json_of(const Context& context, const std::string& given, std::str
   auto read = is_inline ? Result<std::string>(given) : text_of(context, given, limit);
   if (!read && read.error().code == ErrorCode::kLimit) {
     return fail(ErrorCode::kLimit,
-                fmt::format("{} {} is larger than the largest allowed input", what, quote_json(given)),
+                fmt::format("{} {} is larger than the limit of {} bytes", what, quote_json(given), limit),
                 "See docs/limits.md");
   }
   const std::string text = SB_TRY(std::move(read));
