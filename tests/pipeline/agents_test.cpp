@@ -35,7 +35,7 @@ void ends_as_and_can_be_retried(const std::string& bad_lines, const std::string&
   ASSERT_EQ(ended.code, 1) << ended.output << ended.errors;
   EXPECT_EQ(state_of(place, "shaping"), state);
   ASSERT_THAT(place.open_decisions(), SizeIs(1));
-  EXPECT_THAT(place.open_decisions()[0].string_at("text").value_or(""), HasSubstr("shaping"));
+  EXPECT_THAT(place.open_decisions()[0].string_at("text").value_or(""), HasSubstr("Shaping failed"));
   EXPECT_THAT(place.work_trees(), SizeIs(1));
 
   place.script(discovered() + shaped() + coded() + reviewed());
