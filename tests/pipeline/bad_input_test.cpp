@@ -147,14 +147,14 @@ TEST(Repository, WithSubmodulesKeepsThem) {
   EXPECT_EQ(place.git(place.remote(), {"ls-tree", "main", "lib"}).value_or("").substr(0, 6), "160000");
 }
 
-// git does not fetch submodules from files unless it is told to.
-TEST(Repository, WhoseSubmodulesCannotBeFetchedSaysSo) {
+// git fetches submodules from files only if that is enabled.
+TEST(Repository, ReportsSubmodulesThatCannotBeFetched) {
   RunFixture place(SB_PROGRAM);
   add_submodule(place);
   place.script(clean_run());
   const ProgramResult ended = place.run_goal("Make the check pass");
   EXPECT_EQ(ended.code, 3) << said(ended);
-  EXPECT_THAT(said(ended), HasSubstr("its submodules cannot be fetched"));
+  EXPECT_THAT(said(ended), HasSubstr("cannot fetch its submodules"));
   EXPECT_THAT(place.events("phase_started"), IsEmpty());
 }
 
@@ -174,7 +174,7 @@ TEST(Repository, WithABlockingBranchIsReported) {
   place.script(clean_run());
   const ProgramResult ended = place.run_goal("Make the check pass");
   EXPECT_EQ(ended.code, 2) << said(ended);
-  EXPECT_THAT(said(ended), HasSubstr("there is a branch signalbox"));
+  EXPECT_THAT(said(ended), HasSubstr("the branch signalbox exists"));
   EXPECT_TRUE(place.git(place.repository(), {"rev-parse", "signalbox"}));
 }
 

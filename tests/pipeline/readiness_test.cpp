@@ -66,7 +66,7 @@ TEST_F(Ready, AnImpossibleIsolationIsReportedBeforeTheRun) {
        {"config.yaml:1:", "/isolation/small.review", "unknown context key \"difff\"", "Did you mean diff?"}},
       {"isolation: {small.review: {mode: custom, include: [zzz]}}", {"Known keys: goal, ticket", "discovery"}},
       {"isolation: {small.review: {mode: custom}}", {"/isolation/small.review", "mode custom needs `include`"}},
-      {"isolation: {small.review: {mode: full, tier0: false}}", {"has no `tier0: false`", "use mode task-only"}},
+      {"isolation: {small.review: {mode: full, tier0: false}}", {"does not allow `tier0: false`", "use mode task-only"}},
       {"isolation: {small.review: {mode: blind, inputs: [coding.confidence]}}",
        {"the role reviewer may not get \"coding.confidence\""}},
       {"isolation: {smal.review: {mode: blind}}", {"/isolation/smal.review", "Did you mean", "small.review"}},
@@ -132,7 +132,7 @@ TEST_F(Ready, AnUnreachableRemoteIsAFaultOfTheCheck) {
   EXPECT_EQ(checked.code, 1);
   EXPECT_THAT(checked.output, AllOf(HasSubstr("nowhere.git, and there is nothing"), HasSubstr("git remote set-url")));
   place.git(place.repository(), {"remote", "remove", "origin"});
-  EXPECT_THAT(place.run({"config", "check", place.repository()}).output, HasSubstr("has no remote origin"));
+  EXPECT_THAT(place.run({"config", "check", place.repository()}).output, HasSubstr("has no remote called origin"));
 }
 
 // The workflow of a later phase is missing by the time it starts.

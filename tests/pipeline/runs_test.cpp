@@ -178,12 +178,12 @@ TEST_P(WrongUse, IsReportedAndNothingIsStarted) {
 }
 INSTANTIATE_TEST_SUITE_P(All, WrongUse,
                          testing::Values(Use{{"run"}, "a goal or a ticket is required"}, Use{{"run", "  "}, "is empty"},
-                                         Use{{"run", "x", "--mode", "full"}, "no mode"},
+                                         Use{{"run", "x", "--mode", "full"}, "unknown mode"},
                                          Use{{"run", "x", "--wait", "soon"}, "soon"},
                                          Use{{"run", "x", "--ticket", "nowhere.md"}, "nowhere.md"},
                                          Use{{"run", "Review PR #12"}, "--mode FULL"},
                                          Use{{"run", "x", "--workspace", "/nowhere"}, "/nowhere"},
-                                         Use{{"run", "x\xff"}, "UTF-8"}, Use{{"run", "--replay", "r-none"}, "no run"}));
+                                         Use{{"run", "x\xff"}, "UTF-8"}, Use{{"run", "--replay", "r-none"}, "unknown run"}));
 
 }  // namespace
 }  // namespace sb::pipeline_tests
