@@ -252,7 +252,7 @@ Result<OpenedDecision> Inbox::make_opened(const decision::Declaration& declarati
   const decision::Decision* single = declaration.decision();
   if (single && single->secret &&
       (single->select.mode == decision::SelectMode::kText || single->select.mode == decision::SelectMode::kForm)) {
-    return fail(ErrorCode::kInvalid, "a secret would be written to the decision log",
+    return fail(ErrorCode::kUnsupported, "a secret would be written to the decision log",
                 "Ask for it with select: url, on a page that stores it");
   }
   const TimestampMs now = clock_.now_ms();

@@ -183,7 +183,8 @@ INSTANTIATE_TEST_SUITE_P(All, WrongUse,
                                          Use{{"run", "x", "--ticket", "nowhere.md"}, "nowhere.md"},
                                          Use{{"run", "Review PR #12"}, "--mode FULL"},
                                          Use{{"run", "x", "--workspace", "/nowhere"}, "/nowhere"},
-                                         Use{{"run", "x\xff"}, "UTF-8"}, Use{{"run", "--replay", "r-none"}, "unknown run"}));
+                                         Use{{"run", "x\xff"}, "UTF-8"},
+                                         Use{{"run", "--replay", "r-none"}, "unknown run"}));
 
 }  // namespace
 }  // namespace sb::pipeline_tests

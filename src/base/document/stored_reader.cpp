@@ -28,8 +28,9 @@ std::unexpected<Error> unknown_event(std::string_view stream, std::int64_t seq, 
 }
 
 std::unexpected<Error> newer_version(std::string_view what) {
-  return fail(ErrorCode::kUnsupported, fmt::format("{} was written by a newer version of Signalbox", what),
-              "Use that version");
+  return std::unexpected(Error(ErrorCode::kUnsupported,
+                               fmt::format("{} was written by a newer version of Signalbox", what), "Use that version",
+                               {}, false, "newer_version"));
 }
 
 std::string event_name(std::string_view stream, std::int64_t seq, std::string_view type) {

@@ -58,8 +58,9 @@ std::string_view code_for(const Error& error) {
     case ErrorCode::kUnavailable:
       return "TOKEN_SESSION_LOCKED";
     case ErrorCode::kCorrupt:
-    case ErrorCode::kUnsupported:
       return "SESSION_NOT_HEALTHY";
+    case ErrorCode::kUnsupported:
+      return error.rule == "newer_version" ? "SESSION_NOT_HEALTHY" : "VALIDATION_ERROR";
     case ErrorCode::kIo:
     case ErrorCode::kInternal:
       return "INTERNAL_ERROR";
