@@ -82,7 +82,7 @@ void many(int at_once) {
         ended[i] = places[i]->run(
             Start{.arguments = {"run", "Make the check pass", "--workspace", places[i]->repository(), "--json"},
                   .environment = {home},
-                  .most_seconds = 600});
+                  .max_seconds = 600});
       });
     }
   }
