@@ -131,7 +131,7 @@ TEST_F(Ready, AnUnreachableRemoteIsAFaultOfTheCheck) {
   place.git(place.repository(), {"remote", "set-url", "origin", place.root() + "/nowhere.git"});
   const ProgramResult checked = place.run({"config", "check", place.repository()});
   EXPECT_EQ(checked.code, 1);
-  EXPECT_THAT(checked.output, AllOf(HasSubstr("nowhere.git, and there is nothing"), HasSubstr("git remote set-url")));
+  EXPECT_THAT(checked.output, AllOf(HasSubstr("nowhere.git, which does not exist"), HasSubstr("git remote set-url")));
   place.git(place.repository(), {"remote", "remove", "origin"});
   EXPECT_THAT(place.run({"config", "check", place.repository()}).output, HasSubstr("has no remote called origin"));
 }

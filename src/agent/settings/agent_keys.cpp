@@ -87,7 +87,7 @@ void read_models(const Reader& models, const SettingSource& source, Providers pr
   if (!models.value().is_object()) return;
   if (models.value().size() > limits::kModels) {
     models.fault(fmt::format("there are {} models; at most {} are allowed", models.value().size(), limits::kModels),
-                 "Leave out those nobody uses", ErrorCode::kLimit, "too_many");
+                 "Remove unused ones", ErrorCode::kLimit, "too_many");
     return;
   }
   for (const Value::Member& member : models.value().members()) {
@@ -190,7 +190,7 @@ SettingKey<WorkLimits> cost_key() {
   const auto read = [](const Reader& reader, const SettingSource&, WorkLimits& limits) {
     const auto number = read_dollars(reader);
     if (number && *number < kLeastDollars) {
-      reader.fault("a limit of nothing would let nobody work",
+      reader.fault("a limit of 0 would stop every agent",
                    "Write how many dollars a run may cost, or leave cost out for no limit", ErrorCode::kInvalid,
                    "out_of_range");
     }

@@ -32,11 +32,11 @@ void check_name(const Reader& reader, const AgentSettings& settings, bool is_ups
 
 std::string example_models(const std::string& file) {
   return fmt::format(
-      "Write who should work into {}, for example:\n\n"
+      "Configure a model in {}, for example:\n\n"
       "models:\n"
       "  main: {{provider: anthropic, model: claude-sonnet-4-5, key: $ANTHROPIC_API_KEY}}\n"
       "roles: {{default: main}}\n\n"
-      "The key itself stays in the variable. `signalbox config check` tells whether the file is right; "
+      "The key itself stays in the variable. `signalbox config check` checks the file; "
       "docs/pipelines.md has other providers",
       file.empty() ? "config.yaml" : file);
 }
@@ -85,7 +85,7 @@ std::vector<std::string> warnings_about(const AgentSettings& settings) {
   for (const auto& [name, model] : settings.models) {
     if (model.key.empty() || !model.url.starts_with("http://") || net::is_loopback(model.url)) continue;
     warnings.push_back(
-        fmt::format("models/{}: its key is sent to {} without encryption, and whoever is on the way can read it. Use "
+        fmt::format("models/{}: its key is sent to {} without encryption, so others on the network can read it. Use "
                     "https, or a tunnel to 127.0.0.1",
                     name, model.url));
   }

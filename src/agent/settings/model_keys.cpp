@@ -76,7 +76,7 @@ void read_command(const Reader& command, const SettingSource&, ModelSettings& mo
                   "too_few");
   }
   if (std::ranges::any_of(model.command, [](const auto& word) { return word.contains("{mcp_token}"); })) {
-    command.fault("everybody on the machine can read the words of a program, so the token cannot be one",
+    command.fault("every user of the machine can read a program's arguments, so the token must not be one of them",
                   "Leave {mcp_token} out; the program finds it in the variable SIGNALBOX_PLACE_TOKEN",
                   ErrorCode::kInvalid, "literal_secret");
   }

@@ -53,7 +53,7 @@ std::string read_secret_name(const Reader& reader, const std::string& directory)
     return {};
   }
   reader.fault(
-      "a secret must not stand in this file itself (what is there is not shown)",
+      "a secret must not be written in this file (its value is not shown)",
       "Put it into a variable and write $NAME, or into a file and write file:PATH; replace one that was shared",
       ErrorCode::kInvalid, "literal_secret");
   return {};
@@ -83,7 +83,7 @@ std::string read_url(const Reader& reader) {
   }
   const auto is_bad = [](char c) { return is_control(c) || c == ' '; };
   if (!has_scheme || host.empty() || std::ranges::any_of(*url, is_bad)) {
-    reader.fault("this is no address", "Write it like https://api.example.com/v1", ErrorCode::kInvalid, "bad_url");
+    reader.fault("not a valid URL", "Write it like https://api.example.com/v1", ErrorCode::kInvalid, "bad_url");
     return {};
   }
   return *url;

@@ -208,7 +208,7 @@ Status check_remote(const Seams& seams, const RepositoryFacts& repository, const
   const bool is_path = url.starts_with('/') || url.starts_with('.') || url.find(':') == std::string::npos;
   const std::string path = url.starts_with('/') ? url : join_path(repository.root, url);
   if (!is_path || seams.files.kind(path) == FileKind::kDirectory) return {};
-  return fail(ErrorCode::kNotFound, fmt::format("the remote {} leads to {}, and there is nothing", remote, shown(url)),
+  return fail(ErrorCode::kNotFound, fmt::format("the remote {} points to {}, which does not exist", remote, shown(url)),
               fmt::format("git remote set-url {} URL", remote));
 }
 

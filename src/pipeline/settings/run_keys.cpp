@@ -122,7 +122,7 @@ SettingKey<ForgeSettings> repository_key() {
   row.read = [](const Reader& reader, const SettingSource&, ForgeSettings& forge) {
     forge.repository = read_line(reader);
     if (!forge.kind->is_hosted || forge.repository.empty() || forge.kind->is_repository(forge.repository)) return;
-    bad(reader, "this is no repository", fmt::format("Write it like {}", forge.kind->repository_form),
+    bad(reader, "not a valid repository", fmt::format("Write it like {}", forge.kind->repository_form),
         "bad_repository");
   };
   return row;
@@ -135,7 +135,7 @@ SettingKeys<ForgeSettings> forge_keys(std::span<const ForgeKind> kinds) {
           agent::url_key("url", &F::url, "Of its API, where it is not the public one"),
           agent::secret_key("token", &F::token,
                             "Where the secret is, never the secret itself: $NAME for a variable, file:PATH for a file"),
-          branch_key("remote", &F::remote, "", "this is no name of a remote", "Write it like origin",
+          branch_key("remote", &F::remote, "", "not a valid remote name", "Write it like origin",
                      "The git remote that is pushed to; origin"),
           choice_key<F, std::string_view>("method", &F::method, kMergeMethods, "How a hosted forge merges; merge")};
 }
@@ -285,7 +285,7 @@ Row isolation_key() {
                 for (const Value::Member& member : reader.value().members()) {
                   const Reader each = reader.at(member.value);
                   if (!is_workflow_id(member.name)) {
-                    bad(each, fmt::format("{} is no workflow's id", quote_json(member.name.substr(0, 64))),
+                    bad(each, fmt::format("{} is not a valid workflow id", quote_json(member.name.substr(0, 64))),
                         "Name a workflow, such as wr.mr-review", "bad_name");
                     continue;
                   }
@@ -330,7 +330,7 @@ Row phases_key() {
                   if (is_workflow_id(*id)) {
                     settings.phases[phase] = *id;
                   } else {
-                    bad(*each, fmt::format("{} is no workflow's id", quote_json(id->substr(0, 64))),
+                    bad(*each, fmt::format("{} is not a valid workflow id", quote_json(id->substr(0, 64))),
                         "Name a workflow; signalbox workflow list shows them", "bad_name");
                   }
                 }
@@ -366,7 +366,7 @@ SettingKeys<RunSettings> make_run_keys(std::span<const agent::ModelProvider> pro
   SettingKeys<R> keys;
   for (const auto& key : agent::make_agent_keys(providers)) keys.push_back(key_of(&R::agents, key));
   const SettingKeys<R> own = {
-      branch_key("base", &R::base, "", "this is no name of a branch", "Write it like main",
+      branch_key("base", &R::base, "", "not a valid branch name", "Write it like main",
                  "The branch changes are made from and merged into; main"),
       group_key<R>("branch",
                    {choice_key<R, std::string_view>("strategy", &R::strategy, kStrategies, ""),

@@ -31,7 +31,7 @@ Status may_count(const Seams& seams, const HomeDirectories& homes, const std::st
   const inbox::Operators operators = SB_TRY(inbox::OperatorFiles(seams.files, homes).load());
   if (SB_TRY(inbox::TrustedFolders(seams.files, homes, operators).is_trusted(workspace, policy.hash))) return {};
   return fail(ErrorCode::kForbidden,
-              fmt::format("the folder {} is not trusted as it is now, so nothing of this file counts", workspace),
+              fmt::format("the folder {} is not trusted as it is now, so this file is ignored", workspace),
               fmt::format("Read it, then: signalbox trust {}", quote_json(workspace)),
               {join_path(workspace, kWorkspaceFile), "", 0, 0});
 }

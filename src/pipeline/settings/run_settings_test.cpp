@@ -196,9 +196,9 @@ TEST_F(SettingsTest, ALiteralSecretIsRefusedAndNotShown) {
   for (const std::string literal : literals) {
     user("models: {main: {provider: anthropic, model: m, key: \"" + (literal == "\"\"" ? "" : literal) + "\"}}\n" +
          "forge: {kind: github, repository: a/b, token: '" + (literal == "\"\"" ? "" : literal) + "'}\n");
-    EXPECT_THAT(faults(),
-                AllOf(HasSubstr("/models/main/key: a secret must not stand in this file"),
-                      HasSubstr("/forge/token: a secret must not stand in this file"), Not(HasSubstr("VERYSECRET"))))
+    EXPECT_THAT(faults(), AllOf(HasSubstr("/models/main/key: a secret must not be written in this file"),
+                                HasSubstr("/forge/token: a secret must not be written in this file"),
+                                Not(HasSubstr("VERYSECRET"))))
         << literal;
   }
   user("models: {main: {provider: anthropic, model: m, key: 31415926}}\n");
@@ -270,9 +270,9 @@ TEST_F(SettingsTest, BadValuesEachGiveOneFaultThatNamesTheirPlace) {
       {"models: {m: {provider: command}}\n", "one of recipe and command"},
       {"models: {m: {provider: command, recipe: codex, command: [x]}}\n", "one of recipe and command"},
       {"models: {m: {provider: command, command: []}}\n", "names no program"},
-      {"models: {m: {provider: command, command: [x, '-t={mcp_token}']}}\n", "everybody on the machine can read"},
+      {"models: {m: {provider: command, command: [x, '-t={mcp_token}']}}\n", "every user of the machine can read"},
       {"models: {m: {provider: command, recipe: codex, upstream: m}}\n", "is an agent program"},
-      {"models: {m: {provider: openai, model: x, url: ftp://x}}\n", "this is no address"},
+      {"models: {m: {provider: openai, model: x, url: ftp://x}}\n", "not a valid URL"},
       {"models: {m: {provider: openai, model: x, key: $K, max_tokens: 0}}\n", "/models/m/max_tokens"},
       {"models: {m: {provider: openai, model: x, key: $K, prices: {input: -1, output: 2}}}\n", "out of range"},
       {"limits: {time: soon}\n", "is not a valid duration"},
@@ -282,13 +282,13 @@ TEST_F(SettingsTest, BadValuesEachGiveOneFaultThatNamesTheirPlace) {
       {"limits: {cost: 0}\n", "/limits/cost: a limit of nothing"},
       {"limits: {cost: 0.0000001}\n", "leave cost out for no limit"},
       {"limits: {tokens: 0}\n", "/limits/tokens"},
-      {"base: -f\n", "no name of a branch"},
-      {"base: 'a b'\n", "no name of a branch"},
+      {"base: -f\n", "not a valid branch name"},
+      {"base: 'a b'\n", "not a valid branch name"},
       {"branch: {prefix: '../'}\n", "no branch can begin"},
       {"branch: {strategy: copy}\n", "/branch/strategy"},
       {"forge: {kind: github, token: $T}\n", "\"repository\" is missing"},
       {"forge: {kind: github, repository: shop, token: $T}\n", "owner/name"},
-      {"forge: {kind: local, remote: --upload-pack=x}\n", "no name of a remote"},
+      {"forge: {kind: local, remote: --upload-pack=x}\n", "not a valid remote name"},
       {"checks: ./check\n", "/checks: expected a list"},
       {"checks: [\"\"]\n", "the text is empty"},
       {"checks: [a, a]\n", "two checks are called \"a\""},
@@ -297,9 +297,9 @@ TEST_F(SettingsTest, BadValuesEachGiveOneFaultThatNamesTheirPlace) {
       {"tier0: [docs/../../x]\n", "leads out of the workspace"},
       {"isolation: {wr.mr-review: {mode: open}}\n", "/isolation/wr.mr-review/mode"},
       {"isolation: {wr.mr-review: {mode: full, inputs: [a]}}\n", "inputs goes with mode: blind"},
-      {"isolation: {'a b': {mode: full}}\n", "is no workflow's id"},
+      {"isolation: {'a b': {mode: full}}\n", "is not a valid workflow id"},
       {"phases: {codign: x}\n", "Did you mean coding?"},
-      {"phases: {coding: 'a b'}\n", "is no workflow's id"},
+      {"phases: {coding: 'a b'}\n", "is not a valid workflow id"},
       {"fix_rounds: 11\n", "/fix_rounds"},
       {"identity: {email: 'a <b>'}\n", "git allows no"},
       {"on_partial: maybe\n", "/on_partial"},
