@@ -279,7 +279,7 @@ TEST_F(SettingsTest, BadValuesEachGiveOneFaultThatNamesTheirPlace) {
       {"limits: {time: 0s}\n", "/limits/time: 0s is out of range"},
       {"limits: {depth: 4}\n", "/limits/depth"},
       {"limits: {cost: .inf}\n", "/limits/cost"},
-      {"limits: {cost: 0}\n", "/limits/cost: a limit of nothing"},
+      {"limits: {cost: 0}\n", "/limits/cost: a limit of 0"},
       {"limits: {cost: 0.0000001}\n", "leave cost out for no limit"},
       {"limits: {tokens: 0}\n", "/limits/tokens"},
       {"base: -f\n", "not a valid branch name"},
