@@ -1,9 +1,10 @@
-// Verification, audit and synthesis as separate steps.
+// Turns `verification`, `audit` and `synthesis` into separate steps, called virtual steps.
 //
-// The prompts are part of the pinned hash, which tests/data/pin-vectors.yaml fixes; do not reword them.
+// Their prompts are part of the pinned hash: a changed word changes the hashes in tests/data/pin-vectors.yaml and those
+// of every workflow that uses them.
 //
-// A step keeps what belongs to its end; its virtual steps come directly after it, run if it runs, and may touch no more
-// than it may.
+// Virtual steps come directly after their step, run if it runs, and may write and run no more than it may. The step
+// keeps everything else, such as its output contract.
 #include <fmt/format.h>
 
 #include "workflow/compile/passes.hpp"
@@ -26,12 +27,11 @@ Value step_behind(const Value& step, std::string_view suffix, std::string_view t
 Value verification_step(const Value& step, const Value& verification) {
   const std::string title = step.string_at("title").value_or("");
   const auto command = verification.string_at("command");
-  std::string prompt =
-      verification.string_at("prompt").value_or(fmt::format("Verify what \"{}\" has produced.", title));
+  std::string prompt = verification.string_at("prompt").value_or(fmt::format("Verify what \"{}\" produced.", title));
   if (command) {
     prompt += fmt::format(
         "\n\nWhen you continue, Signalbox runs this command in the workspace, and only exit code 0 passes:\n\n"
-        "```sh\n{}\n```\n\nWhere it would fail, mend the cause first. Do not weaken the check.",
+        "```sh\n{}\n```\n\nIf it would fail, fix the cause first. Do not weaken the check.",
         *command);
   }
   Value added = step_behind(step, "__verification", "Verification", std::move(prompt));
@@ -41,13 +41,13 @@ Value verification_step(const Value& step, const Value& verification) {
 }
 
 Value audit_step(const Value& step, const Value& audit) {
-  std::string prompt = audit.string_at("prompt").value_or(
-      fmt::format("Read what \"{}\" has produced as its strictest reviewer would, who did not write it.",
-                  step.string_at("title").value_or("")));
+  std::string prompt = audit.string_at("prompt").value_or(fmt::format(
+      "Review what \"{}\" produced as a strict reviewer who did not write it.", step.string_at("title").value_or("")));
   if (const Value* rubric = audit.find("rubric"); rubric && rubric->size() > 0) {
     prompt += "\n\n## Rubric\n";
     for (const Value& line : rubric->items()) prompt += fmt::format("- {}\n", line.is_string() ? line.as_string() : "");
-    prompt += "\nSay of each line whether it holds and what shows it. Mend what does not hold before you continue.";
+    prompt +=
+        "\nFor each line, say whether it holds and give the evidence. Fix what does not hold before you continue.";
   }
   Value added = step_behind(step, "__audit", "Audit", std::move(prompt));
   added.set("notesOptional", true);
@@ -57,8 +57,8 @@ Value audit_step(const Value& step, const Value& audit) {
 Value synthesis_step(const Value& step, const Value& synthesis) {
   Value added = step_behind(step, "__synthesis", "Synthesis",
                             synthesis.string_at("prompt").value_or(fmt::format(
-                                "Put together what the parts of \"{}\" have delivered. Say where they agree, where "
-                                "they do not and which is right there, and which of them is missing.",
+                                "Combine the results of the parts of \"{}\". Say where they agree, where they "
+                                "disagree and which one is right, and which results are missing.",
                                 step.string_at("title").value_or(""))));
   if (const Value* contract = synthesis.find("outputContract")) added.set("outputContract", *contract);
   return added;
