@@ -48,10 +48,10 @@ class BundledRuns : public testing::Test {
         keys({{"verdict", "clean"}, {"confidence", "high"}, {"findings", Value::array()}});
     script.of("wr.fix").answers =
         keys({{"findingPlans", Value(Value::Array{keys({{"finding", "There is no word of why"},
-                                                        {"decision", "mend"},
+                                                        {"decision", "fix"},
                                                         {"why", "the reason would get lost"},
                                                         {"shownBy", "reading it"}})})}});
-    script.of("wr.fix").calls["mend"] = {call("Bash", keys({{"command", "echo because >> answer.txt"}}))};
+    script.of("wr.fix").calls["fix"] = {call("Bash", keys({{"command", "echo because >> answer.txt"}}))};
     script.of("wr.fix").artifacts["hand-off"] = keys({{"filesChanged", Value::array({"answer.txt"})}});
   }
 

@@ -282,10 +282,10 @@ TEST(Bundled, ASmallTaskTakesFewSteps) {
       (Names{"locate", "enrich", "classify", "check-item", "scope-gate", "review-alone", "settle-findings",
              "give-verdict"}));
   EXPECT_EQ(steps("wr.fix", keys({{"findingPlans", one_of({{"finding", "the name is not checked"},
-                                                           {"decision", "mend"},
+                                                           {"decision", "fix"},
                                                            {"why", "an empty one gets through"},
                                                            {"shownBy", "name_test"}})}})),
-            (Names{"understand-findings", "mend", "verify", "hand-off"}));
+            (Names{"understand-findings", "fix", "verify", "hand-off"}));
 }
 
 // An obvious direction requires a clear reading.
