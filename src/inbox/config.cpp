@@ -16,7 +16,7 @@ Error first_of(const Faults& faults) {
 
 void read_workspaces(const Reader& workspaces, const SettingSource&, Policy& policy) {
   if (!workspaces.value().is_object()) {
-    workspaces.fault("workspaces is not a map of directories", "Write /path/to/project: {confirmations: relay}");
+    workspaces.fault("workspaces must map folders to settings", "Write /path/to/project: {confirmations: relay}");
     return;
   }
   for (const Value::Member& member : workspaces.value().members()) {
@@ -43,14 +43,14 @@ Value workspaces_schema() {
                        {"properties", Value::object({{"confirmations", choice_schema<bool>(kConfirmations)}})}})}});
 }
 
-// Not stored with a run: they say who may answer, whenever that is.
+// Not stored with a run: they say who may answer at any time.
 SettingKeys<Policy> make_user_keys() {
   SettingKeys<Policy> keys = {
       boolean_key("strict", &Policy::strict, "Every decision needs an operator's signature. Only in config.yaml"),
       choice_key<Policy, bool>("confirmations", &Policy::may_relay, kConfirmations,
                                "Whether an agent may pass on a person's answer. Only in config.yaml"),
       {.name = "workspaces",
-       .help = "The same for single folders, by absolute path. Only in config.yaml",
+       .help = "Overrides confirmations per folder, by absolute path. Only in config.yaml",
        .schema = workspaces_schema(),
        .read = read_workspaces}};
   for (SettingKey<Policy>& key : keys) key.write = nullptr, key.restore = nullptr;

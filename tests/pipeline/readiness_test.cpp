@@ -23,7 +23,7 @@ std::string said(const ProgramResult& ended) {
 
 struct Wrong {
   std::string settings;
-  std::vector<std::string> told;
+  std::vector<std::string> expected;
 };
 
 class Ready : public testing::Test {
@@ -45,7 +45,7 @@ class Ready : public testing::Test {
     const ProgramResult ran = place.run({"run", "Make the check pass", "--workspace", place.repository()});
     EXPECT_EQ(checked.code, 1) << wrong.settings << "\n" << said(checked);
     EXPECT_EQ(ran.code, 2) << wrong.settings << "\n" << said(ran);
-    for (const std::string& text : wrong.told) {
+    for (const std::string& text : wrong.expected) {
       EXPECT_THAT(checked.output, HasSubstr(text)) << wrong.settings;
       EXPECT_THAT(ran.errors, HasSubstr(text)) << wrong.settings;
     }
@@ -133,7 +133,7 @@ TEST_F(Ready, AnUnreachableRemoteIsAFaultOfTheCheck) {
   EXPECT_EQ(checked.code, 1);
   EXPECT_THAT(checked.output, AllOf(HasSubstr("nowhere.git, which does not exist"), HasSubstr("git remote set-url")));
   place.git(place.repository(), {"remote", "remove", "origin"});
-  EXPECT_THAT(place.run({"config", "check", place.repository()}).output, HasSubstr("has no remote called origin"));
+  EXPECT_THAT(place.run({"config", "check", place.repository()}).output, HasSubstr("has no remote named origin"));
 }
 
 // The workflow of a later phase is missing by the time it starts.

@@ -39,7 +39,7 @@ void refuse_key(const Reader& reader, const ModelKey& row, const ModelProvider& 
       "Leave it out", ErrorCode::kInvalid, "unknown_key");
 }
 
-// What takes two keys to see. provider_schema() says the same.
+// Checks that need two keys. provider_schema() has the same rules.
 void check_together(Fields& fields, const ModelProvider& provider) {
   switch (provider.kind) {
     case Kind::kHttp:
@@ -47,7 +47,7 @@ void check_together(Fields& fields, const ModelProvider& provider) {
       break;
     case Kind::kProgram:
       if (fields.has("recipe") != fields.has("command")) break;
-      fields.self().fault("an agent program is named by one of recipe and command",
+      fields.self().fault("an agent program needs either recipe or command",
                           "Write recipe: claude-code, recipe: codex, or command: [program, argument, ...]",
                           ErrorCode::kInvalid, "recipe_or_command");
       break;
@@ -65,7 +65,7 @@ void read_model(const Reader& reader, const std::string& name, const SettingSour
   std::vector<std::pair<std::string_view, const ModelProvider*>> names;
   for (const ModelProvider& each : providers) names.emplace_back(each.name, &each);
   const auto provider = fields.choice<const ModelProvider*>("provider", names, Need::kRequired);
-  if (!provider) return;  // whatever else is there cannot be judged
+  if (!provider) return;  // without it, no other key can be checked
   model.provider = *provider;
   if (!model.provider->variants.empty()) model.api = model.provider->variants.front();
   check_together(fields, *model.provider);
@@ -83,7 +83,7 @@ void read_model(const Reader& reader, const std::string& name, const SettingSour
 }
 
 void read_models(const Reader& models, const SettingSource& source, Providers providers, AgentSettings& settings) {
-  models.fields();  // a fault where it is no map
+  models.fields();  // reports a fault if it is not an object
   if (!models.value().is_object()) return;
   if (models.value().size() > limits::kModels) {
     models.fault(fmt::format("there are {} models; at most {} are allowed", models.value().size(), limits::kModels),
@@ -93,7 +93,7 @@ void read_models(const Reader& models, const SettingSource& source, Providers pr
   for (const Value::Member& member : models.value().members()) {
     const Reader model = models.at(member.value);
     if (!is_model_name(member.name)) {
-      model.fault("a model's name has small letters, digits and .-_ only, at most 64", "Give it another name",
+      model.fault("a model's name may only contain lowercase letters, digits and .-_, at most 64", "Rename it",
                   ErrorCode::kInvalid, "bad_name");
       continue;
     }
@@ -123,7 +123,7 @@ SettingKey<AgentSettings> models_key(Providers providers) {
   Value each = Value::array();
   for (const ModelProvider& provider : providers) each.push_back(provider_schema(provider));
   return {.name = "models",
-          .help = "Who can work, by a name of your own",
+          .help = "Models and agent programs, by a name of your choice",
           .schema = Value::object({{"type", "object"},
                                    {"maxProperties", limits::kModels},
                                    {"propertyNames", Value::object({{"pattern", "^[a-z0-9._-]{1,64}$"}})},
@@ -134,7 +134,7 @@ SettingKey<AgentSettings> models_key(Providers providers) {
               [](const AgentSettings& settings, Value& object) {
                 Value models = Value::object();
                 for (const auto& [name, model] : settings.models) {
-                  // Null is what restoring leaves of a provider that is unknown.
+                  // Null: an unknown provider was restored.
                   if (model.provider == nullptr) continue;
                   Value named = Value::object({{"provider", model.provider->name}});
                   models.set(name, stored(keys_of(*model.provider), model, std::move(named)));
@@ -154,7 +154,7 @@ SettingKey<AgentSettings> models_key(Providers providers) {
               }};
 }
 
-// Who uses which model: an object of known names.
+// Which model each user (a role or a tier) gets: an object with known names.
 SettingKey<AgentSettings> users_key(std::string_view name, std::map<std::string, std::string> AgentSettings::* member,
                                     std::span<const std::string_view> known, std::string_view help) {
   Value properties = Value::object();
@@ -197,7 +197,7 @@ SettingKey<WorkLimits> cost_key() {
     limits.micro_cents = std::llround(number.value_or(0) * kMicroCentsOfDollar);
   };
   return {.name = "cost",
-          .help = "In dollars; left out: no limit",
+          .help = "In dollars; no limit if omitted",
           .schema = dollars_schema(kLeastDollars),
           .read = read,
           .write = [](const WorkLimits& limits, Value& stored) { stored.set("micro_cents", limits.micro_cents); },
@@ -209,22 +209,22 @@ SettingKeys<WorkLimits> limit_keys() {
   using L = WorkLimits;
   return {integer_key("turns", &L::turns, 1, 100'000, ""),
           duration_key("time", "time_ms", &L::time_ms, 1'000, 7 * kDayMs, "Such as 90s, 10m or 1h30m"),
-          duration_key("stall", "stall_ms", &L::stall_ms, 1'000, kDayMs, "Without a sign of life, such as 2m"),
+          duration_key("stall", "stall_ms", &L::stall_ms, 1'000, kDayMs, "Longest time without activity, such as 2m"),
           integer_key("tokens", &L::tokens, 1, 1'000'000'000'000, ""),
           cost_key(),
-          integer_key("depth", &L::depth, 0, sb::limits::kChildDepth, "Sessions started by sessions"),
-          integer_key("repeats", &L::repeats, 2, 1'000, "The same call in a row")};
+          integer_key("depth", &L::depth, 0, sb::limits::kChildDepth, "How deep sessions may start other sessions"),
+          integer_key("repeats", &L::repeats, 2, 1'000, "How often the same call may be made in a row")};
 }
 
 }  // namespace
 
 SettingKeys<AgentSettings> make_agent_keys(std::span<const ModelProvider> providers) {
-  return {models_key(providers),
-          users_key("roles", &AgentSettings::roles, kRoles,
-                    "Which model works in which role; default where nothing else says"),
-          users_key("tiers", &AgentSettings::tiers, kTiers, "Which model a step gets that asks for a tier"),
-          key_of(&AgentSettings::limits,
-                 group_key("limits", limit_keys(), "Tokens and cost of a run; the others of each agent session"))};
+  return {
+      models_key(providers),
+      users_key("roles", &AgentSettings::roles, kRoles, "Which model each role uses; default is for all others"),
+      users_key("tiers", &AgentSettings::tiers, kTiers, "Which model steps of a tier use"),
+      key_of(&AgentSettings::limits,
+             group_key("limits", limit_keys(), "tokens and cost limit a run, the others limit each agent session"))};
 }
 
 }  // namespace sb::agent

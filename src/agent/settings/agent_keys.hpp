@@ -9,8 +9,7 @@
 
 namespace sb::agent {
 
-// What an earlier file says stays where a later one says nothing; models, roles, tiers and limits are laid over each
-// other member by member.
+// A later file overrides an earlier one. Models, roles, tiers and limits are merged member by member.
 SettingKeys<AgentSettings> make_agent_keys(std::span<const ModelProvider> providers = model_providers());
 
 // A key of one model. Which models have it depends on their provider.
@@ -20,7 +19,7 @@ struct ModelKey {
   bool (*is_required)(const ModelProvider& provider);
 };
 const std::vector<ModelKey>& model_keys();  // besides `provider`
-// The keys that a model of this provider has, as rows of one object.
+// The keys that a model of this provider can have, as rows of one object.
 SettingKeys<ModelSettings> keys_of(const ModelProvider& provider);
 
 }  // namespace sb::agent

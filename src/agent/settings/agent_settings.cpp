@@ -12,7 +12,7 @@ namespace {
 using Kind = ModelProvider::Kind;
 
 void check_name(const Reader& reader, const AgentSettings& settings, bool is_upstream) {
-  if (!reader.value().is_string()) return;  // told already
+  if (!reader.value().is_string()) return;  // already reported
   const std::string& name = reader.value().as_string();
   const auto found = settings.models.find(name);
   if (found != settings.models.end()) {

@@ -1,6 +1,6 @@
-// Which models there are and who uses which: the `models`, `roles`, `tiers` and `limits` parts of the configuration,
-// which agent_keys.hpp reads. Known prices are filled in later (agent/model/prices.hpp).
-// Secrets stay names (`$NAME`, `file:PATH`) until the moment they are sent. Pure.
+// The available models and which role or tier uses which: the keys `models`, `roles`, `tiers` and `limits` of the
+// configuration, which agent_keys.hpp reads. Known prices are filled in later (agent/model/prices.hpp).
+// A secret is kept as its name (`$NAME`, `file:PATH`) until it is sent. Pure.
 //
 //   models:
 //     main:  {provider: anthropic, model: claude-sonnet-4-5, key: $ANTHROPIC_API_KEY}
@@ -10,8 +10,8 @@
 //   roles: {default: main, reviewer: other}
 //   tiers: {heavy: main, lightweight: other}
 //   limits: {turns: 200, time: 60m, stall: 2m, tokens: 2000000, cost: 5.00, depth: 3, repeats: 3}
-// Also of a model: max_tokens, context_tokens, prices: {input: 3, output: 15, cache_read: 0.3, cache_write: 3.75}, in
-// dollars for a million tokens. `cost` is in dollars.
+// A model can also have max_tokens, context_tokens, prices: {input: 3, output: 15, cache_read: 0.3, cache_write: 3.75},
+// in dollars per million tokens. `cost` is in dollars.
 #pragma once
 
 #include <map>
@@ -35,9 +35,9 @@ struct ModelSettings {
   std::vector<std::string> command = {};       // of command: words, with {prompt}, {mcp_url}, {hook_url}, …
   std::string upstream = {};                   // of command: the model its proxy talks to; empty: its own login
   int max_tokens = 8'192;
-  int context_tokens = 200'000;  // what a conversation may grow to
+  int context_tokens = 200'000;  // maximum size of a conversation
   bool has_prices = false;       // given in the file
-  // Prices in millionths of a cent for each token.
+  // Prices in millionths of a cent per token.
   std::int64_t input_price = 0, output_price = 0, cache_read_price = 0, cache_write_price = 0;
 
   bool is_program() const;   // an agent program, not a model
@@ -46,17 +46,17 @@ struct ModelSettings {
 
 struct AgentSettings {
   std::map<std::string, ModelSettings> models;
-  std::map<std::string, std::string> roles, tiers;  // to a model's name; roles has `default`
+  std::map<std::string, std::string> roles, tiers;  // values are names of models; roles has `default`
   WorkLimits limits;
-  std::string file;  // the user's config.yaml, to name where models are written
+  std::string file;  // the user's config.yaml, for messages that say where to add a model
   // The model for a role and a tier: the role's, else the tier's, else the default. kInvalid when there is none.
   Result<const ModelSettings*> model_for(std::string_view role, std::string_view tier) const;
 };
 
-// After all files were read: whether the models that `roles`, `tiers` and `upstream` of this one name are there.
+// Called after all files were read: checks that the models named by `roles`, `tiers` and `upstream` in this file exist.
 void check_model_names(Fields& root, const AgentSettings& settings);
 
-// What is allowed and better not done: a key that goes over a connection everybody on the way can read.
+// Warns about what is allowed but unsafe: a key that is sent over an unencrypted connection.
 std::vector<std::string> warnings_about(const AgentSettings& settings);
 
 }  // namespace sb::agent

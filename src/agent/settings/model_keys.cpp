@@ -40,7 +40,7 @@ Row stored_unless_empty(Row row, std::string ModelSettings::* member) {
   return row;
 }
 
-// One of some words, as a text.
+// One of the given words, as text.
 std::string read_word(const Reader& reader, const std::vector<std::string_view>& words) {
   std::vector<std::pair<std::string_view, std::string_view>> names;
   for (const std::string_view word : words) names.emplace_back(word, word);
@@ -88,8 +88,8 @@ Row command_key() {
   return {
       .name = "command",
       .help =
-          "Words, with {prompt}, {mcp_url}, {hook_url}, {proxy_url}, {home}, {work_tree}, {model}; the token is "
-          "in SIGNALBOX_PLACE_TOKEN",
+          "Program and arguments; may contain {prompt}, {mcp_url}, {hook_url}, {proxy_url}, {home}, {work_tree}, "
+          "{model}. The token is in SIGNALBOX_PLACE_TOKEN",
       .schema = std::move(schema),
       .read = read_command,
       .write =
@@ -104,7 +104,7 @@ Row upstream_key() {
       text_key<ModelSettings>(
           "upstream", &ModelSettings::upstream, text_schema(sb::limits::kTextBytes),
           [](const Reader& reader, const SettingSource&) { return reader.string().value_or(""); },
-          "The model its calls go to; its own login where it is not given"),
+          "The model its calls are forwarded to; if omitted, it uses its own login"),
       &ModelSettings::upstream);
 }
 
@@ -113,11 +113,11 @@ Row script_key() {
       text_key<ModelSettings>(
           "script", &ModelSettings::script, path_schema(),
           [](const Reader& reader, const SettingSource& source) { return read_path(reader, source.directory); },
-          "A file of replies, one JSON object a line"),
+          "A file of replies, one JSON object per line"),
       &ModelSettings::script);
 }
 
-// A dollar for a million tokens is a hundred millionths of a cent for each.
+// One dollar per million tokens is 100 millionths of a cent per token.
 SettingKey<ModelSettings> price_key(std::string_view name, std::int64_t ModelSettings::* member) {
   return {.name = name,
           .help = "",
@@ -127,13 +127,13 @@ SettingKey<ModelSettings> price_key(std::string_view name, std::int64_t ModelSet
           }};
 }
 
-// Stored together, as a list: a price that the file leaves out is that of the input.
+// Stored together, as a list. A price that the file omits is the input price.
 Row prices_key() {
   const SettingKeys<ModelSettings> each = {required(price_key("input", &ModelSettings::input_price)),
                                            required(price_key("output", &ModelSettings::output_price)),
                                            price_key("cache_read", &ModelSettings::cache_read_price),
                                            price_key("cache_write", &ModelSettings::cache_write_price)};
-  Row row = group_key<ModelSettings>("prices", each, "In dollars for a million tokens");
+  Row row = group_key<ModelSettings>("prices", each, "In dollars per million tokens");
   row.read = [each](const Reader& reader, const SettingSource& source, ModelSettings& model) {
     constexpr std::int64_t kNotGiven = -1;
     model.cache_read_price = model.cache_write_price = kNotGiven;
@@ -168,17 +168,18 @@ const std::vector<ModelKey>& model_keys() {
       {stored_unless_empty(line_key("model", &M::model, ""), &M::model), is_any, is_http},
       {stored_unless_empty(url_key("url", &M::url, ""), &M::url), is_http, is_none},
       {stored_unless_empty(secret_key("key", &M::key,
-                                      "Where the secret is, never the secret itself: $NAME for a variable, file:PATH "
-                                      "for a file"),
+                                      "Where to find the secret, never the secret itself: $NAME for a variable, "
+                                      "file:PATH for a file"),
                            &M::key),
-       is_http, is_none},  // or a url: a server of one's own may want no key
+       is_http, is_none},  // or a url: your own server may need no key
       {api_key(), has_variants, is_none},
       {recipe_key(), is_agent_program, is_none},
       {command_key(), is_agent_program, is_none},
       {upstream_key(), is_agent_program, is_none},
       {script_key(), is_script, is_script},
-      {integer_key("max_tokens", &M::max_tokens, 1, 1'000'000, "Of one reply"), is_any, is_none},
-      {integer_key("context_tokens", &M::context_tokens, 1'000, 100'000'000, "Of a conversation"), is_any, is_none},
+      {integer_key("max_tokens", &M::max_tokens, 1, 1'000'000, "Maximum size of one reply"), is_any, is_none},
+      {integer_key("context_tokens", &M::context_tokens, 1'000, 100'000'000, "Maximum size of a conversation"), is_any,
+       is_none},
       {prices_key(), is_any, is_none}};
   return kKeys;
 }

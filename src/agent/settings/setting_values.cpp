@@ -21,16 +21,16 @@ bool is_variable(std::string_view name) {
   return !name.empty() && name.size() <= 256 && !(name[0] >= '0' && name[0] <= '9') && std::ranges::all_of(name, fits);
 }
 
-// What is wrong with it as a path; empty when nothing is.
+// Why it is not a valid path; empty if it is.
 std::string_view path_misfit(std::string_view path) {
   if (path.empty()) return "the path is empty";
   if (path.size() > 4'096) return "the path is too long";
   if (std::ranges::any_of(path, is_control)) return "the path has control characters";
-  if (path.starts_with('~')) return "~ is not known here";
+  if (path.starts_with('~')) return "~ is not supported here";
   return {};
 }
 
-constexpr std::string_view kPathRemedy = "Write the whole path, or one below this file's folder";
+constexpr std::string_view kPathRemedy = "Write an absolute path, or one relative to this file's folder";
 
 std::string below(const std::string& directory, std::string_view path) {
   return path.starts_with('/') ? std::string(path) : join_path(directory, path);
@@ -39,7 +39,7 @@ std::string below(const std::string& directory, std::string_view path) {
 }  // namespace
 
 std::string read_secret_name(const Reader& reader, const std::string& directory) {
-  // Not by Reader::string, which shows numbers that want quotes.
+  // Not with Reader::string(), whose fault for a number shows the number.
   const Value& value = reader.value();
   const std::string_view text = value.is_string() ? std::string_view(value.as_string()) : std::string_view();
   if (text.starts_with('$') && is_variable(text.substr(1))) return std::string(text);
@@ -77,7 +77,7 @@ std::string read_url(const Reader& reader) {
   if (has_scheme) rest.remove_prefix(rest.find("//") + 2);
   const std::string_view host = rest.substr(0, rest.find_first_of("/?#"));
   if (host.find('@') != std::string_view::npos) {
-    reader.fault("an address must not have a user or password in it (it is not shown)", "Use key for the secret",
+    reader.fault("a URL must not contain a user name or password (they are not shown)", "Use key for the secret",
                  ErrorCode::kInvalid, "literal_secret");
     return {};
   }

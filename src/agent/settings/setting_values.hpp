@@ -1,6 +1,6 @@
-// Values of settings that are read alike everywhere: secrets that are only named, paths, addresses, durations, lines.
+// Reads the kinds of values that settings have: names of secrets, paths, URLs, durations, lines.
 //
-// Each gives a fault, and an empty value, for what it cannot take. No fault shows a secret.
+// An invalid value is reported as a fault and read as empty. No fault shows a secret.
 #pragma once
 
 #include <optional>
@@ -10,21 +10,21 @@
 
 namespace sb::agent {
 
-// `$NAME` or `file:PATH`, relative ones below `directory`. The secret itself is refused without being shown.
+// `$NAME` or `file:PATH`; relative paths are below `directory`. A literal secret is rejected without being shown.
 std::string read_secret_name(const Reader& reader, const std::string& directory);
 // Absolute, or below `directory`.
 std::string read_path(const Reader& reader, const std::string& directory);
-// http or https with a host, and nobody's name or password in it.
+// http or https with a host, and without a user name or password.
 std::string read_url(const Reader& reader);
 // 90s, 10m, 1h30m.
 std::optional<std::int64_t> read_duration_ms(const Reader& reader, std::int64_t min, std::int64_t max);
-// One line that says something, without control characters.
+// One non-blank line without control characters.
 std::string read_line(const Reader& reader, std::size_t max_bytes = 1'024);
 // From 0 to kMostDollars.
 inline constexpr double kMostDollars = 1e6;
 std::optional<double> read_dollars(const Reader& reader);
 
-// What the published schema says of each.
+// The same rules in the published schema.
 Value secret_schema();
 Value path_schema();
 Value url_schema();

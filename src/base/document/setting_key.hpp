@@ -1,12 +1,12 @@
 // A key of the configuration as one row of a table. The row says how the key is read from a file, how its value is
-// stored with a run and restored, and what people and editors learn of it. An object of the configuration is a list of
-// rows; read_object(), stored(), restore() and object_schema() make everything else from the list.
+// stored with a run and restored, and how the schema describes it. An object of the configuration is a list of rows;
+// read_object(), stored(), restore() and object_schema() work on that list.
 //
 //   const SettingKeys<WorkLimits> keys = {
-//       integer_key("turns", &WorkLimits::turns, 1, 100'000, "Of one agent session"),
+//       integer_key("turns", &WorkLimits::turns, 1, 100'000, "Per agent session"),
 //   };
 //
-// To add a key, add a row. A key of the root also needs the generated files written again; the test that compares them
+// To add a key, add a row. For a root key, also regenerate the generated files; the test that compares them
 // (tests/schema/settings_schema_test.cpp) says how.
 #pragma once
 
@@ -33,8 +33,8 @@ struct SettingKey {
   std::string_view help;  // one line; the description in the schema
   Value schema;           // of the key's value in a file
   std::function<void(const Reader& reader, const SettingSource& source, S& settings)> read;
-  // The stored form is an object of its own, so that reading it needs no file and no default: a duration is a number of
-  // milliseconds there. Absent for keys that are not stored with a run.
+  // The stored form differs from the file's, so that restoring it needs neither file nor defaults: a duration, for
+  // example, is stored in milliseconds. Absent for keys that are not stored with a run.
   std::function<void(const S& settings, Value& stored)> write = {};
   std::function<void(const Value& stored, S& settings)> restore = {};
   Need need = Need::kOptional;
@@ -43,7 +43,7 @@ struct SettingKey {
 template <class S>
 using SettingKeys = std::vector<SettingKey<S>>;
 
-// Members of a stored object. One that is absent or of another kind is empty or 0.
+// Members of a stored object; empty or 0 if absent or of the wrong kind.
 std::string stored_text(const Value& stored, std::string_view name);
 std::int64_t stored_integer(const Value& stored, std::string_view name);
 std::vector<std::string> stored_texts(const Value& stored, std::string_view name);
@@ -129,7 +129,7 @@ SettingKey<S> integer_key(std::string_view name, Integer S::* member, std::int64
                          S& settings) { settings.*member = static_cast<Integer>(stored_integer(stored, name)); }};
 }
 
-// A text that `read` checks; what it cannot take is a fault and empty.
+// A text checked by `read`, which reports an invalid one as a fault and returns an empty text.
 template <class S>
 SettingKey<S> text_key(std::string_view name, std::string S::* member, Value schema,
                        std::function<std::string(const Reader& reader, const SettingSource& source)> read,
@@ -175,7 +175,7 @@ SettingKey<S> choice_key(std::string_view name, Member S::* member, Names<E> wor
               }};
 }
 
-// An object whose members belong to the settings themselves.
+// An object whose members are members of the settings.
 template <class S>
 SettingKey<S> group_key(std::string_view name, SettingKeys<S> keys, std::string_view help) {
   Value schema = object_schema(keys);
@@ -188,7 +188,7 @@ SettingKey<S> group_key(std::string_view name, SettingKeys<S> keys, std::string_
           .restore = [=](const Value& object, S& settings) { restore(keys, object[name], settings); }};
 }
 
-// The same key, of settings that are a part of others.
+// A key of settings that are a part of others.
 template <class S, class Part>
 SettingKey<S> key_of(Part S::* part, const SettingKey<Part>& key) {
   SettingKey<S> outer{.name = key.name,

@@ -20,7 +20,7 @@ namespace {
 
 using agent::ModelSettings;
 
-// Where no file of the settings speaks of it the error keeps its own place.
+// The error keeps its own location if no settings file has this key.
 Error placed(Error error, const RunSettings& settings, std::string_view pointer) {
   if (SourceLocation place = settings.location_of(pointer); error.location.file.empty())
     error.location = std::move(place);
@@ -76,7 +76,7 @@ class Checking {
     if (!compiled) {
       Error error = compiled.error().front();
       error.message =
-          fmt::format("{}, which works the phase {}, does not load: {}", id, to_string(phase), error.message);
+          fmt::format("{}, the workflow of the phase {}, does not load: {}", id, to_string(phase), error.message);
       return add(report_.faults, std::unexpected(std::move(error)), pointer);
     }
     const agent::ContextSpec spec = isolation_of(settings_, compiled->back()->definition);
@@ -85,10 +85,10 @@ class Checking {
     for (const auto& called : *compiled) {
       if (called->definition.role) called_roles_.insert(std::string(workflow::to_string(*called->definition.role)));
     }
-    if (settings_.isolation.contains(id)) return;  // looked at once, with its place in the settings
+    if (settings_.isolation.contains(id)) return;  // check_isolation() checks it, with its location in the settings
     if (const Status granted = agent::check_context_spec(spec); !granted) {
       Error error = granted.error();
-      error.message = fmt::format("the isolation of {} itself: {}", id, error.message);
+      error.message = fmt::format("the isolation that {} declares: {}", id, error.message);
       error.location = {(*entry)->origin.file, "/isolation", 0, 0};
       report_.faults.push_back(std::move(error));
     }
@@ -100,8 +100,8 @@ class Checking {
     if (!entry) return add(report_.faults, std::unexpected(entry.error()), pointer);
     if (!used_workflows_.contains(id) && id != "wr.architecture-scalability-audit") {
       return add(report_.warnings,
-                 fail(ErrorCode::kInvalid, fmt::format("no phase is worked by {}, so this changes nothing", id),
-                      "Leave it out, or name the workflow under phases"),
+                 fail(ErrorCode::kInvalid, fmt::format("no phase uses {}, so this has no effect", id),
+                      "Remove it, or name the workflow under phases"),
                  pointer);
     }
     agent::ContextSpec whole = spec;
@@ -147,7 +147,7 @@ class Checking {
       const auto text = seams_.files.read(model.script, agent::limits::kScriptBytes);
       if (!text) {
         const std::string why = fmt::format("the script {}: {}", model.script, text.error().message);
-        return add(into, fail(text.error().code, why, "Name a file with replies, one a line"), pointer + "/script");
+        return add(into, fail(text.error().code, why, "Name a file with replies, one per line"), pointer + "/script");
       }
       const auto lines = agent::read_script(model.script, *text);
       if (!lines) into.push_back(lines.error());
@@ -163,7 +163,8 @@ class Checking {
     }
   }
 
-  // Roles of phases, and those the settings speak of, must be there; a step that starts somebody else can do without.
+  // Roles of phases, and those that the settings name, must work. Other roles are needed only by steps that start
+  // another workflow.
   void check_roles() {
     std::set<std::string> named = phase_roles_;
     for (const auto& [role, model] : settings_.agents.roles) named.insert(role);
@@ -178,7 +179,7 @@ class Checking {
     const auto model = settings_.agents.model_for(role, "");
     if (!model || !agent::is_restricted(role) || !(*model)->is_program()) return;
     const Status fits = agent::check_command(settings_.agents, **model, role, sandbox());
-    if (fits || fits.error().code != ErrorCode::kForbidden) return;  // others are told with the model
+    if (fits || fits.error().code != ErrorCode::kForbidden) return;  // other errors are reported with the model
     const std::string own = "/roles/" + role;
     const bool is_own = !settings_.location_of(own).file.empty();
     add(into, std::unexpected(fits.error()), is_own ? own : "/models/" + (*model)->name);
@@ -193,11 +194,11 @@ class Checking {
   std::optional<engine::Sandbox> sandbox_;
 };
 
-// A remote that is a folder of this machine can be looked at.
+// A remote that is a folder on this machine can be checked.
 Status check_remote(const Seams& seams, const RepositoryFacts& repository, const std::string& remote) {
   if (std::ranges::find(repository.remotes, remote) == repository.remotes.end()) {
     return fail(ErrorCode::kInvalid,
-                fmt::format("{} has no remote called {}, and a run delivers to one", repository.root, remote),
+                fmt::format("{} has no remote named {}, which a run needs for delivery", repository.root, remote),
                 repository.remotes.empty()
                     ? "Add one with git remote add"
                     : fmt::format("Set forge: {{remote: NAME}}; there are: {}", fmt::join(repository.remotes, ", ")));
@@ -227,10 +228,10 @@ void check_forge(const Seams& seams, const RunSettings& settings, const std::str
     report.faults.push_back(placed(forge.error(), settings, "/forge"));
   }
   const auto repository = inspect_repository(seams, workspace);
-  // RunSettings can be right before there is a repository.
+  // Settings can be valid before there is a repository.
   if (!repository) {
     Error error = repository.error();
-    error.message = fmt::format("no run can be made in {}: {}", workspace, error.message);
+    error.message = fmt::format("no run can be started in {}: {}", workspace, error.message);
     return report.warnings.push_back(std::move(error));
   }
   if (const Status remote = check_remote(seams, *repository, settings.forge.remote); !remote) {

@@ -1,4 +1,4 @@
-// The table of keys that steer a run, with what reads, stores and publishes each.
+// The table of keys that control a run: how each is read, stored and published.
 #include "pipeline/settings/run_keys.hpp"
 
 #include <fmt/format.h>
@@ -31,7 +31,7 @@ void bad(const Reader& reader, std::string message, std::string remedy, std::str
   reader.fault(std::move(message), std::move(remedy), ErrorCode::kInvalid, rule);
 }
 
-// As `git check-ref-format` has it, as far as a prefix or a branch can break it.
+// The rules of `git check-ref-format` that a prefix or a branch can violate.
 bool is_branch(std::string_view name) {
   const auto is_odd = [](char c) {
     return static_cast<unsigned char>(c) <= 0x20 || c == 0x7f ||
@@ -50,18 +50,18 @@ bool is_workflow_id(std::string_view id) {
   return !id.empty() && id.size() <= kWorkflowIdBytes && std::ranges::all_of(id, fits);
 }
 
-// A path or glob of the work tree: relative, and not out of it.
+// A path or glob in the work tree: relative, and not outside of it.
 std::optional<std::string> read_inner_path(const Reader& reader) {
   const std::string path = read_line(reader);
   if (path.empty()) return std::nullopt;
   const bool leaves =
       path == ".." || path.starts_with("../") || path.find("/../") != path.npos || path.ends_with("/..");
   if (!path.starts_with('/') && !path.starts_with('~') && !leaves) return path;
-  bad(reader, fmt::format("{} leads out of the workspace", quote_json(path)), "Write a path below it", "bad_path");
+  bad(reader, fmt::format("{} is outside the workspace", quote_json(path)), "Write a path below it", "bad_path");
   return std::nullopt;
 }
 
-// A line that is, with `after` behind it, the name of a branch.
+// A line that, with `after` appended, is a valid branch name.
 template <class S>
 SettingKey<S> branch_key(std::string_view name, std::string S::* member, std::string_view after, std::string_view fault,
                          std::string_view remedy, std::string_view help) {
@@ -75,7 +75,7 @@ SettingKey<S> branch_key(std::string_view name, std::string S::* member, std::st
   return text_key<S>(name, member, line_schema(), read, help);
 }
 
-// What a later file says comes instead of what an earlier one said, or on top of it.
+// Whether a later file replaces the value of an earlier one or adds to it.
 enum class Over { kReplaces, kAdds };
 Row inner_paths_key(std::string_view name, std::vector<std::string> RunSettings::* member, Over over,
                     std::string_view help) {
@@ -118,7 +118,7 @@ SettingKey<ForgeSettings> forge_kind_key(std::span<const ForgeKind> kinds) {
 
 SettingKey<ForgeSettings> repository_key() {
   SettingKey<ForgeSettings> row =
-      line_key("repository", &ForgeSettings::repository, "On a hosted forge, as owner/name");
+      line_key("repository", &ForgeSettings::repository, "Required on a hosted forge, as owner/name");
   row.read = [](const Reader& reader, const SettingSource&, ForgeSettings& forge) {
     forge.repository = read_line(reader);
     if (!forge.kind->is_hosted || forge.repository.empty() || forge.kind->is_repository(forge.repository)) return;
@@ -132,12 +132,14 @@ SettingKeys<ForgeSettings> forge_keys(std::span<const ForgeKind> kinds) {
   using F = ForgeSettings;
   return {forge_kind_key(kinds),
           repository_key(),
-          agent::url_key("url", &F::url, "Of its API, where it is not the public one"),
-          agent::secret_key("token", &F::token,
-                            "Where the secret is, never the secret itself: $NAME for a variable, file:PATH for a file"),
+          agent::url_key("url", &F::url, "Of its API, if it is not the public one"),
+          agent::secret_key(
+              "token", &F::token,
+              "Where to find the secret, never the secret itself: $NAME for a variable, file:PATH for a file"),
           branch_key("remote", &F::remote, "", "not a valid remote name", "Write it like origin",
-                     "The git remote that is pushed to; origin"),
-          choice_key<F, std::string_view>("method", &F::method, kMergeMethods, "How a hosted forge merges; merge")};
+                     "The git remote to push to. Default: origin"),
+          choice_key<F, std::string_view>("method", &F::method, kMergeMethods,
+                                          "How a hosted forge merges. Default: merge")};
 }
 
 constexpr std::array<std::string_view, 2> kHostedNeeds = {"repository", "token"};
@@ -163,7 +165,7 @@ Row forge_key(std::span<const ForgeKind> kinds) {
   row.read = [=](const Reader& reader, const SettingSource& source, RunSettings& settings) {
     Fields fields = reader.fields();
     if (!reader.value().is_object()) return;
-    ForgeSettings forge;  // as a whole: a token of one forge is not for another
+    ForgeSettings forge;  // as a whole: the token of one forge must not be used for another
     read_keys(fields, keys, source, forge);
     if (forge.kind->is_hosted) {
       for (const std::string_view key : kHostedNeeds) fields.get(key, Need::kRequired);
@@ -177,7 +179,7 @@ Row forge_key(std::span<const ForgeKind> kinds) {
 SettingKeys<ProjectCheck> check_keys() {
   using C = ProjectCheck;
   return {line_key("name", &C::name, ""), required(line_key("run", &C::run, "", kCommandBytes)),
-          agent::duration_key("time", "time_ms", &C::time_ms, 1'000, 86'400'000, "10m where it is not given")};
+          agent::duration_key("time", "time_ms", &C::time_ms, 1'000, 86'400'000, "Default: 10m")};
 }
 
 void read_check(const Reader& reader, const SettingSource& source, std::vector<ProjectCheck>& checks) {
@@ -190,8 +192,7 @@ void read_check(const Reader& reader, const SettingSource& source, std::vector<P
   if (reader.value().find("name") == nullptr) check.name = check.run;
   if (check.run.empty() || check.name.empty()) return;
   if (std::ranges::find(checks, check.name, &ProjectCheck::name) != checks.end()) {
-    bad(reader, fmt::format("two checks are called {}", quote_json(check.name)), "Give one another name",
-        "repeated_check");
+    bad(reader, fmt::format("two checks are named {}", quote_json(check.name)), "Rename one of them", "repeated_check");
   }
   checks.push_back(std::move(check));
 }
@@ -207,7 +208,7 @@ Row checks_key() {
                 for (const Reader& item : reader.items(limits::kSettingsItems)) {
                   read_check(item, source, settings.checks);
                 }
-                settings.checks_trusted = true;  // the user's own, or of a trusted folder; others do not get here
+                settings.checks_trusted = true;  // the user's own or from a trusted folder; others are not read
               },
           .write =
               [](const RunSettings& settings, Value& object) {
@@ -221,13 +222,13 @@ Row checks_key() {
                 for (const Value& one : object["checks"].items()) {
                   restore(check_keys(), one, settings.checks.emplace_back());
                 }
-                settings.checks_trusted = !settings.checks.empty();  // of others nothing is stored
+                settings.checks_trusted = !settings.checks.empty();  // untrusted ones are not stored
               }};
 }
 
 Row soul_key() {
   const auto read = [](const Reader& reader, const SettingSource& source, RunSettings& settings) {
-    // A project's soul is a file of the project.
+    // A project's soul must be a file in the project.
     if (source.is_users) {
       settings.soul = agent::read_path(reader, source.directory);
     } else if (const auto path = read_inner_path(reader)) {
@@ -235,12 +236,12 @@ Row soul_key() {
     }
   };
   Row row = text_key<RunSettings>("soul", &RunSettings::soul, text_schema(sb::limits::kTextBytes), {},
-                                  "A file with how agents are to behave");
+                                  "A file that says how agents should behave");
   row.read = read;
   return row;
 }
 
-// Context keys that go with one mode of isolation.
+// Context keys that need one mode of isolation.
 SettingKey<ContextSpec> context_keys_key(std::string_view name, std::vector<std::string> ContextSpec::* member,
                                          agent::IsolationMode mode, std::string_view help) {
   const auto read = [=](const Reader& reader, const SettingSource&, ContextSpec& spec) {
@@ -249,7 +250,7 @@ SettingKey<ContextSpec> context_keys_key(std::string_view name, std::vector<std:
     }
     if (spec.mode == mode) return;
     const std::string_view word = word_of(kIsolationModes, mode);
-    bad(reader, fmt::format("{} goes with mode: {}", name, word), fmt::format("Add mode: {} or leave it out", word),
+    bad(reader, fmt::format("{} requires mode: {}", name, word), fmt::format("Add mode: {} or remove it", word),
         "unfitting_key");
   };
   return {.name = name,
@@ -267,20 +268,20 @@ SettingKeys<ContextSpec> isolation_keys() {
   using Mode = agent::IsolationMode;
   return {choice_key<ContextSpec, Mode>("mode", &ContextSpec::mode, kIsolationModes, ""),
           boolean_key("tier0", &ContextSpec::tier0, ""),
-          context_keys_key("inputs", &ContextSpec::inputs, Mode::kBlind, "Of blind"),
-          context_keys_key("include", &ContextSpec::include, Mode::kCustom, "Of custom"),
-          context_keys_key("exclude", &ContextSpec::exclude, Mode::kCustom, "Of custom")};
+          context_keys_key("inputs", &ContextSpec::inputs, Mode::kBlind, "Only with mode: blind"),
+          context_keys_key("include", &ContextSpec::include, Mode::kCustom, "Only with mode: custom"),
+          context_keys_key("exclude", &ContextSpec::exclude, Mode::kCustom, "Only with mode: custom")};
 }
 
 Row isolation_key() {
   return {.name = "isolation",
-          .help = "What of everything known reaches the agents of a workflow; docs/pipelines.md lists modes and keys",
+          .help = "Which part of the context the agents of a workflow get; docs/pipelines.md lists modes and keys",
           .schema = Value::object({{"type", "object"},
                                    {"propertyNames", Value::object({{"pattern", "^[a-z0-9._-]{1,128}$"}})},
                                    {"additionalProperties", object_schema(isolation_keys())}}),
           .read =
               [](const Reader& reader, const SettingSource& source, RunSettings& settings) {
-                reader.fields();  // a fault where it is no map
+                reader.fields();  // reports a fault if it is not an object
                 if (!reader.value().is_object()) return;
                 for (const Value::Member& member : reader.value().members()) {
                   const Reader each = reader.at(member.value);
@@ -317,7 +318,7 @@ Row phases_key() {
     properties.set(name, text_schema(kWorkflowIdBytes, "^[a-z0-9._-]+$"));
   }
   return {.name = "phases",
-          .help = "Workflows that take the place of the bundled ones",
+          .help = "Workflows to use instead of the bundled ones",
           .schema = Value::object(
               {{"type", "object"}, {"additionalProperties", false}, {"properties", std::move(properties)}}),
           .read =
@@ -352,7 +353,7 @@ SettingKey<Identity> identity_part_key(std::string_view name, std::string Identi
   constexpr std::size_t kMostBytes = 256;
   const auto read = [](const Reader& reader, const SettingSource&) {
     std::string line = read_line(reader, kMostBytes);
-    if (line.find_first_of("<>") != std::string::npos) bad(reader, "git allows no < or > here", "Leave them out");
+    if (line.find_first_of("<>") != std::string::npos) bad(reader, "git does not allow < or > here", "Remove them");
     return line;
   };
   return text_key<Identity>(name, member, line_schema(kMostBytes), read, "");
@@ -367,28 +368,28 @@ SettingKeys<RunSettings> make_run_keys(std::span<const agent::ModelProvider> pro
   for (const auto& key : agent::make_agent_keys(providers)) keys.push_back(key_of(&R::agents, key));
   const SettingKeys<R> own = {
       branch_key("base", &R::base, "", "not a valid branch name", "Write it like main",
-                 "The branch changes are made from and merged into; main"),
+                 "The branch that changes start from and are merged into. Default: main"),
       group_key<R>("branch",
                    {choice_key<R, std::string_view>("strategy", &R::strategy, kStrategies, ""),
-                    branch_key("prefix", &R::prefix, "x", "no branch can begin like this", "Write it like signalbox/",
-                               "What the names of our branches begin with; signalbox/")},
+                    branch_key("prefix", &R::prefix, "x", "not a valid branch prefix", "Write it like signalbox/",
+                               "Prefix of the branches that runs create. Default: signalbox/")},
                    ""),
       forge_key(forges),
       checks_key(),
-      choice_key<R, MergePolicy>("merge", &R::merge, kMerges,
-                                 "ask on hosted forges and auto on local where it is not given"),
+      choice_key<R, MergePolicy>("merge", &R::merge, kMerges, "Default: ask on hosted forges, auto on local"),
       choice_key<R, OnPartial>("on_partial", &R::on_partial, kOnPartial,
-                               "When a phase leaves notes but no valid hand-off"),
-      inner_paths_key("protected", &R::protected_paths, Over::kAdds, "Never changed by a run; globs"),
-      inner_paths_key("tier0", &R::tier0, Over::kReplaces, "What every agent is told of the project; globs"),
+                               "What happens if a phase leaves notes but no valid hand-off"),
+      inner_paths_key("protected", &R::protected_paths, Over::kAdds, "Files that a run must not change; globs"),
+      inner_paths_key("tier0", &R::tier0, Over::kReplaces, "Files about the project that every agent gets; globs"),
       soul_key(),
       isolation_key(),
       phases_key(),
-      integer_key("fix_rounds", &R::fix_rounds, 0, limits::kMostFixRounds, "After a review with minor findings; 2"),
+      integer_key("fix_rounds", &R::fix_rounds, 0, limits::kMostFixRounds,
+                  "Fixes after a review with minor findings. Default: 2"),
       key_of(&R::identity,
              group_key<Identity>(
                  "identity", {identity_part_key("name", &Identity::name), identity_part_key("email", &Identity::email)},
-                 "Who commits"))};
+                 "Author of the commits"))};
   keys.insert(keys.end(), own.begin(), own.end());
   return keys;
 }
@@ -408,7 +409,7 @@ Value settings_schema(const SettingKeys<RunSettings>& keys) {
   return Value::object({{"$schema", "http://json-schema.org/draft-07/schema#"},
                         {"$id", "https://signalbox.invalid/schema/signalbox.schema.json"},
                         {"title", "Signalbox settings"},
-                        {"description", "config.yaml of the user and signalbox.yaml of a workspace"},
+                        {"description", "Keys of the user's config.yaml and of a workspace's signalbox.yaml"},
                         {"type", "object"},
                         {"additionalProperties", false},
                         {"properties", std::move(properties)}});

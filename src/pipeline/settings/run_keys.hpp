@@ -1,14 +1,14 @@
-// The table of root keys that steer a run. A key is one row: everything that knows of keys is made from the table.
+// The table of root keys that control a run. Each key is one row; everything else about keys is derived from the table.
 //
-// | what | made by |
+// | what | function |
 // |---|---|
-// | reading a file, known keys, nearest names | read_settings() in run_settings.hpp |
-// | what a run stores of its settings, and back | to_value(), settings_from() there |
-// | docs/schema/signalbox.schema.json, with a line of help for each key | settings_schema() |
-// | the keys that the hook program knows, src/inbox/data/run-keys.yaml | known_keys_file() |
+// | reads a file, with known keys and nearest names | read_settings() in run_settings.hpp |
+// | stores the settings of a run and restores them | to_value(), settings_from() there |
+// | makes docs/schema/signalbox.schema.json, with a line of help per key | settings_schema() |
+// | makes src/inbox/data/run-keys.yaml, the keys that the hook program knows | known_keys_file() |
 //
-// The last two are generated files; tests/schema/settings_schema_test.cpp compares them with the table. Keys of the
-// user's own file alone are rows of inbox/config.cpp, keys of agents rows of agent/settings/agent_keys.cpp. Pure.
+// The last two are generated files; tests/schema/settings_schema_test.cpp compares them with the table. Keys that only
+// the user's own file may have are rows in inbox/config.cpp; keys of agents are in agent/settings/agent_keys.cpp. Pure.
 #pragma once
 
 #include <span>

@@ -11,7 +11,7 @@ namespace {
 
 using testing::HasSubstr;
 
-// The keys of the program and two more, each of which is one row.
+// The program's keys and two added ones, each added as one row.
 class AddedKeys : public testing::Test {
  protected:
   AddedKeys() {
@@ -47,10 +47,10 @@ TEST_F(AddedKeys, AreReadStoredAndRestored) {
   const auto again = settings_from(value, keys);
   ASSERT_TRUE(again);
   EXPECT_EQ(again->fix_rounds, 7);
-  EXPECT_FALSE(settings_from(value)) << "a version without the key must not take it for its own";
+  EXPECT_FALSE(settings_from(value)) << "a version without the key must reject it";
 }
 
-TEST_F(AddedKeys, HaveFaultsWithTheirPlacesAndNearestNames) {
+TEST_F(AddedKeys, HaveFaultsWithTheirLocationsAndNearestNames) {
   EXPECT_THAT(read("base: main\npatience: 70\n"), HasSubstr("config.yaml:2:1: /patience"));
   EXPECT_THAT(read("patiense: 7\n"), HasSubstr("Did you mean patience?"));
   EXPECT_THAT(read("letter: {tone: sterm}\n"), HasSubstr("Did you mean stern?"));
@@ -71,8 +71,8 @@ TEST_F(AddedKeys, AreInTheSchemaWithTheirHelp) {
   EXPECT_FALSE(fits("letter: {tune: stern}\n"));
 }
 
-// The other reader of the user's file, which the hook program has without this table.
-TEST_F(AddedKeys, AreKnownToWhoeverReadsTheFile) {
+// The hook program reads the user's file without this table.
+TEST_F(AddedKeys, AreKnownToTheOtherReaderOfTheFile) {
   const Document document = *parse_document("config.yaml", "strict: true\npatience: 7\n");
   const auto file = parse_document("run-keys.yaml", known_keys_file(keys));
   ASSERT_TRUE(file);

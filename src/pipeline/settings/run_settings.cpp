@@ -19,14 +19,14 @@ namespace {
 void refuse_user_keys(Fields& root) {
   for (const auto& key : inbox::user_keys()) {
     if (const auto reader = root.get(key.name)) {
-      reader->fault(fmt::format("{} is only taken from the user's own config.yaml", key.name), "Leave it out here",
+      reader->fault(fmt::format("{} is allowed only in the user's own config.yaml", key.name), "Remove it here",
                     ErrorCode::kInvalid, "users_key");
     }
   }
 }
 
-// Whether the workspace's file may count; true also when there is none.
-Status may_count(const Seams& seams, const HomeDirectories& homes, const std::string& workspace) {
+// Whether the workspace's folder is trusted as it is now.
+Status check_trust(const Seams& seams, const HomeDirectories& homes, const std::string& workspace) {
   const auto policy = SB_TRY(inbox::policy_files(seams.files, workspace));
   const inbox::Operators operators = SB_TRY(inbox::OperatorFiles(seams.files, homes).load());
   if (SB_TRY(inbox::TrustedFolders(seams.files, homes, operators).is_trusted(workspace, policy.hash))) return {};
@@ -68,11 +68,11 @@ std::map<Phase, std::string> bundled_phases() {
 
 void read_settings(const Document& document, SettingsOrigin whose, const std::string& directory, RunSettings& settings,
                    Faults& faults, const SettingKeys<RunSettings>& keys) {
-  if (document.root.is_null()) return;  // an empty file says nothing
+  if (document.root.is_null()) return;  // an empty file
   Fields root = Reader(document, faults).fields();
   if (!document.root.is_object()) return;
   if (whose == SettingsOrigin::kUser) {
-    inbox::Policy policy;  // the inbox's; read here so that all faults of the file are told together
+    inbox::Policy policy;  // the inbox's; read here so that all faults of the file are reported together
     inbox::read_policy(root, policy);
   } else {
     refuse_user_keys(root);
@@ -113,13 +113,13 @@ agent::ContextSpec isolation_of(const RunSettings& settings, const workflow::Def
 Checked<RunSettings> load_settings(const Seams& seams, const HomeDirectories& homes, const std::string& workspace) {
   RunSettings settings;
   settings.phases = bundled_phases();
-  settings.agents.limits.time_ms = 0;  // each phase has its own where nothing is said
+  settings.agents.limits.time_ms = 0;  // 0: each phase uses its own default
   settings.agents.file = join_path(homes.config, "config.yaml");
   Faults faults;
   std::vector<SettingsPart> parts;
   load_part(seams, homes.config, "config.yaml", SettingsOrigin::kUser, parts, faults);
   if (seams.files.kind(join_path(workspace, kWorkspaceFile)) != FileKind::kMissing) {
-    const Status counts = may_count(seams, homes, workspace);
+    const Status counts = check_trust(seams, homes, workspace);
     if (counts) load_part(seams, workspace, kWorkspaceFile, SettingsOrigin::kWorkspace, parts, faults);
     if (!counts) faults.push_back(counts.error());
   }
@@ -134,7 +134,7 @@ Checked<RunSettings> load_settings(const Seams& seams, const HomeDirectories& ho
   }
   if (!faults.empty()) return std::unexpected(std::move(faults));
   settings.hash = sha256_hex(to_canonical_json(to_value(settings)));
-  // After the hash: what a newer program knows of prices does not make other settings of these.
+  // After the hash: newly known prices must not change the hash of the settings.
   for (auto& [name, model] : settings.agents.models) agent::fill_known_prices(model);
   return settings;
 }
@@ -160,9 +160,9 @@ Value to_value(const RunSettings& settings, const SettingKeys<RunSettings>& keys
 Result<RunSettings> settings_from(const Value& value, const SettingKeys<RunSettings>& keys) {
   RunSettings settings;
   restore(keys, value, settings);
-  // Whatever was missing, of another kind or unknown shows here.
+  // Finds members that are missing, unknown or of the wrong kind.
   if (to_canonical_json(to_value(settings, keys)) != to_canonical_json(value)) {
-    return fail(ErrorCode::kInvalid, "these are not the settings of a run as this program keeps them");
+    return fail(ErrorCode::kInvalid, "these settings of a run were not stored by this version");
   }
   return settings;
 }

@@ -1,7 +1,7 @@
-// The configuration of runs: `signalbox.yaml` of the workspace over `config.yaml` of the user. The workspace's counts
-// only while its folder is trusted (`signalbox trust`); an untrusted one is an error that says so, not half a policy.
-// Where both say something, the workspace's counts; models, roles, tiers, limits, isolation and phases are laid over
-// each other member by member, and a path that either protects is protected.
+// The configuration of runs: the workspace's `signalbox.yaml` overrides the user's `config.yaml`. The workspace's file
+// applies only while its folder is trusted (`signalbox trust`); if it is not, that is an error, and nothing of the file
+// is used. Models, roles, tiers, limits, isolation and phases are merged member by member. A path is protected if
+// either file protects it.
 //
 //   base: main
 //   branch: {strategy: worktree, prefix: signalbox/}
@@ -15,7 +15,7 @@
 //   tier0: [VISION.md, docs/decisions/*.md]
 //   soul: docs/soul.md
 //   isolation: {wr.mr-review: {mode: challenger}}
-//   phases: {coding: acme.coding}       # other workflows for a phase
+//   phases: {coding: acme.coding}       # another workflow for a phase
 //   limits, models, roles, tiers: agent/settings/agent_settings.hpp
 //
 // run_keys.hpp has the table of these keys.
@@ -55,13 +55,13 @@ struct RunSettings {
   std::vector<std::string> protected_paths, tier0;
   std::string soul;
   std::map<std::string, agent::ContextSpec> isolation;  // by workflow
-  std::map<Phase, std::string> phases;                  // workflow of each; all are there
+  std::map<Phase, std::string> phases;                  // the workflow of each phase, for all phases
   int fix_rounds = 2;
   Identity identity;
-  std::string hash;                                             // over everything that steers a run
-  std::vector<std::shared_ptr<const Document>> documents = {};  // what they were read from; the last one counts most
+  std::string hash;                                             // over everything that controls a run
+  std::vector<std::shared_ptr<const Document>> documents = {};  // what they were read from; later ones override
 
-  // Where what counts at this pointer is written; no file: nowhere, it is the default.
+  // Where the effective value at this pointer is written. No file: it is the default.
   SourceLocation location_of(std::string_view pointer) const;
 };
 
@@ -69,25 +69,26 @@ const SettingKeys<RunSettings>& run_keys();  // run_keys.hpp
 
 inline constexpr std::string_view kWorkspaceFile = "signalbox.yaml";
 
-// All faults of both files together, each with file, line and the nearest known key. An untrusted signalbox.yaml is the
-// one fault kForbidden, and nothing of it is read. No models at all is no fault: agents.model_for() says what to write.
+// Reports all faults of both files together, each with file, line and the nearest known key. An untrusted
+// signalbox.yaml is a single kForbidden fault and is not read. Having no models is valid: agents.model_for() says what
+// to write.
 Checked<RunSettings> load_settings(const Seams& seams, const HomeDirectories& homes, const std::string& workspace);
 
-// One document laid over `settings`. Of the user's file the keys of inbox/config.hpp are checked too; the workspace's
-// must not have them. Relative paths are below `directory`. Pure.
+// Applies one document to `settings`. The keys of inbox/config.hpp are checked too in the user's file, and rejected in
+// the workspace's. Relative paths are below `directory`. Pure.
 enum class SettingsOrigin { kUser, kWorkspace };
 void read_settings(const Document& document, SettingsOrigin whose, const std::string& directory, RunSettings& settings,
                    Faults& faults, const SettingKeys<RunSettings>& keys = run_keys());
 
-// What of the run's context a workflow's agents are to be given: what the settings say, else its definition.
+// Which part of the run's context a workflow's agents get: as in the settings, else as in its definition.
 agent::ContextSpec isolation_of(const RunSettings& settings, const workflow::Definition& definition);
 
-// The files that hold secrets: keys of models, the forge's token. Nothing that agents or checks run sees them.
+// The files that contain secrets: keys of models, the forge's token. Hidden from everything that agents or checks run.
 std::vector<std::string> secret_files(const RunSettings& settings);
 
-// Everything that steers a run; secrets are names.
+// Everything that controls a run. Secrets are stored as names.
 Value to_value(const RunSettings& settings, const SettingKeys<RunSettings>& keys = run_keys());
-// Back; kInvalid when the value is not what to_value makes.
+// The reverse; kInvalid if to_value() did not make the value.
 Result<RunSettings> settings_from(const Value& value, const SettingKeys<RunSettings>& keys = run_keys());
 std::string_view to_string(MergePolicy policy);
 

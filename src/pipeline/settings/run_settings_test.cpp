@@ -27,22 +27,22 @@ class SettingsTest : public testing::Test {
   void trust() {
     const auto policy = inbox::policy_files(files, "/shop");
     ASSERT_TRUE(policy);
-    ASSERT_TRUE(inbox::TrustedFolders(files, homes, nobody).trust("/shop", policy->hash, 1, {}));
+    ASSERT_TRUE(inbox::TrustedFolders(files, homes, no_operators).trust("/shop", policy->hash, 1, {}));
   }
   Checked<RunSettings> load() { return load_settings(seams, homes, "/shop"); }
   RunSettings good() {
     auto settings = load();
-    EXPECT_TRUE(settings) << told(settings);
+    EXPECT_TRUE(settings) << faults_in(settings);
     return settings ? *settings : RunSettings{};
   }
-  static std::string told(const Checked<RunSettings>& settings) {
+  static std::string faults_in(const Checked<RunSettings>& settings) {
     std::string text;
     if (!settings) {
       for (const Error& fault : settings.error()) text += fault.to_string() + "\n";
     }
     return text;
   }
-  std::string faults() { return told(load()); }
+  std::string faults() { return faults_in(load()); }
 
   FakeFiles files;
   FakeClock clock;
@@ -52,12 +52,12 @@ class SettingsTest : public testing::Test {
   FakeStreams streams;
   Seams seams{files, clock, random, process, environment, streams};
   HomeDirectories homes{"/h", "/h", "/h"};
-  inbox::Operators nobody;
+  inbox::Operators no_operators;
 };
 
 constexpr const char* kModel = "models: {main: {provider: anthropic, model: m, key: $KEY}}\n";
 
-TEST_F(SettingsTest, WithoutAnyFileEverythingIsAsByDefault) {
+TEST_F(SettingsTest, WithoutAnyFileDefaultsApply) {
   const RunSettings settings = good();
   EXPECT_EQ(settings.base, "main");
   EXPECT_EQ(settings.forge.kind->name, "local");
@@ -67,7 +67,7 @@ TEST_F(SettingsTest, WithoutAnyFileEverythingIsAsByDefault) {
   EXPECT_EQ(settings.hash.size(), 64u);
 }
 
-TEST_F(SettingsTest, KnowsWhereWhatCountsIsWritten) {
+TEST_F(SettingsTest, KnowsWhereAValueIsWritten) {
   user(std::string(kModel) + "phases: {coding: a.b, fix: c.d}\n");
   workspace("phases: {coding: x.y}\n");
   const RunSettings settings = good();
@@ -78,7 +78,7 @@ TEST_F(SettingsTest, KnowsWhereWhatCountsIsWritten) {
   EXPECT_EQ(settings.location_of("/models/main/key/deeper"), SourceLocation{});
 }
 
-TEST_F(SettingsTest, WithoutModelsTheErrorSaysWhatToWriteAndThatReads) {
+TEST_F(SettingsTest, WithoutModelsTheErrorShowsAValidExample) {
   const RunSettings settings = good();
   const auto model = settings.agents.model_for("worker", "");
   ASSERT_FALSE(model);
@@ -91,7 +91,7 @@ TEST_F(SettingsTest, WithoutModelsTheErrorSaysWhatToWriteAndThatReads) {
   EXPECT_EQ((*good().agents.model_for("worker", ""))->model, "claude-sonnet-4-5");
 }
 
-TEST_F(SettingsTest, ReadsEverythingItSaysItReads) {
+TEST_F(SettingsTest, ReadsEveryKey) {
   user(R"(
 models:
   main:  {provider: anthropic, model: claude-sonnet-4-5, key: $ANTHROPIC_API_KEY, prices: {input: 3, output: 15}}
@@ -148,8 +148,8 @@ roles: {reviewer: main}
   EXPECT_EQ(s.identity.email, "bot@example.com");
 }
 
-// The user's other keys and ours stand in one file: neither reader refuses it or overlooks half of it.
-TEST_F(SettingsTest, D12_WorkspacesInTheConfigurationLeaveAllOtherSettingsStanding) {
+// The keys for runs and the inbox's keys are in one file: neither reader rejects the file or ignores the other's keys.
+TEST_F(SettingsTest, D12_WorkspacesInTheConfigurationKeepAllOtherSettings) {
   user(std::string("strict: true\nworkspaces:\n  /shop: {confirmations: relay}\n") + kModel + "limits: {turns: 7}\n");
   const RunSettings settings = good();
   EXPECT_EQ(settings.agents.limits.turns, 7);
@@ -170,12 +170,12 @@ TEST_F(SettingsTest, BothReadersKnowEveryRootKey) {
     user(std::string(key.name) + ": null\n");
     EXPECT_THAT(faults(), Not(HasSubstr("unknown key"))) << key.name;
   }
-  user("hours: 9-17\n");  // comes with intake
+  user("hours: 9-17\n");  // not implemented yet
   EXPECT_THAT(faults(), HasSubstr("unknown key \"hours\""));
   EXPECT_FALSE(inbox::load_config(files, homes));
 }
 
-TEST_F(SettingsTest, TellsAllFaultsOfBothFilesWithTheirPlaces) {
+TEST_F(SettingsTest, ReportsAllFaultsOfBothFilesWithTheirLocations) {
   user("strict: perhaps\nmodle: {}\nroles: {defalt: x}\n");
   workspace("bas: trunk\nmerge: atuo\nlimits: {turns: many}\nforge: {kind: gitlab}\nstrict: false\n");
   const std::string text = faults();
@@ -186,7 +186,7 @@ TEST_F(SettingsTest, TellsAllFaultsOfBothFilesWithTheirPlaces) {
   EXPECT_THAT(text, HasSubstr("/shop/signalbox.yaml:2:1: /merge: \"atuo\" is not one of: ask, auto, never"));
   EXPECT_THAT(text, HasSubstr("/shop/signalbox.yaml:3:10: /limits/turns"));
   EXPECT_THAT(text, HasSubstr("/forge/kind"));
-  EXPECT_THAT(text, HasSubstr("strict is only taken from the user's own config.yaml"));
+  EXPECT_THAT(text, HasSubstr("strict is allowed only in the user's own config.yaml"));
 }
 
 TEST_F(SettingsTest, ALiteralSecretIsRefusedAndNotShown) {
@@ -214,7 +214,7 @@ TEST_F(SettingsTest, NothingOfAnUntrustedFileCounts) {
   files.contents()["/shop/signalbox.yaml"] = "merge: auto\nchecks: [rm -rf /]\nnonsense: 1\n";
   auto settings = load();
   ASSERT_FALSE(settings);
-  ASSERT_EQ(settings.error().size(), 1u);  // not even its faults are told
+  ASSERT_EQ(settings.error().size(), 1u);  // its faults are not reported
   EXPECT_EQ(settings.error()[0].code, ErrorCode::kForbidden);
   EXPECT_THAT(settings.error()[0].to_string(), AllOf(HasSubstr("/shop/signalbox.yaml: the folder /shop is not trusted"),
                                                      HasSubstr("signalbox trust \"/shop\"")));
@@ -266,9 +266,9 @@ TEST_F(SettingsTest, BadValuesEachGiveOneFaultThatNamesTheirPlace) {
       {"models: {m: {provider: anthropic, model: x}}\n", "\"key\" is missing"},
       {"models: {m: {provider: anthropic, model: ' ', key: $K}}\n", "the text is empty"},
       {"models: {m: {provider: scripted, script: x, key: $K}}\n", "key is a key of the provider anthropic, openai"},
-      {"models: {m: {provider: scripted, script: ~/x}}\n", "~ is not known here"},
-      {"models: {m: {provider: command}}\n", "one of recipe and command"},
-      {"models: {m: {provider: command, recipe: codex, command: [x]}}\n", "one of recipe and command"},
+      {"models: {m: {provider: scripted, script: ~/x}}\n", "~ is not supported here"},
+      {"models: {m: {provider: command}}\n", "either recipe or command"},
+      {"models: {m: {provider: command, recipe: codex, command: [x]}}\n", "either recipe or command"},
       {"models: {m: {provider: command, command: []}}\n", "names no program"},
       {"models: {m: {provider: command, command: [x, '-t={mcp_token}']}}\n", "every user of the machine can read"},
       {"models: {m: {provider: command, recipe: codex, upstream: m}}\n", "is an agent program"},
@@ -284,32 +284,32 @@ TEST_F(SettingsTest, BadValuesEachGiveOneFaultThatNamesTheirPlace) {
       {"limits: {tokens: 0}\n", "/limits/tokens"},
       {"base: -f\n", "not a valid branch name"},
       {"base: 'a b'\n", "not a valid branch name"},
-      {"branch: {prefix: '../'}\n", "no branch can begin"},
+      {"branch: {prefix: '../'}\n", "not a valid branch prefix"},
       {"branch: {strategy: copy}\n", "/branch/strategy"},
       {"forge: {kind: github, token: $T}\n", "\"repository\" is missing"},
       {"forge: {kind: github, repository: shop, token: $T}\n", "owner/name"},
       {"forge: {kind: local, remote: --upload-pack=x}\n", "not a valid remote name"},
       {"checks: ./check\n", "/checks: expected a list"},
       {"checks: [\"\"]\n", "the text is empty"},
-      {"checks: [a, a]\n", "two checks are called \"a\""},
+      {"checks: [a, a]\n", "two checks are named \"a\""},
       {"checks: [{name: x}]\n", "\"run\" is missing"},
-      {"protected: [/etc]\n", "leads out of the workspace"},
-      {"tier0: [docs/../../x]\n", "leads out of the workspace"},
+      {"protected: [/etc]\n", "is outside the workspace"},
+      {"tier0: [docs/../../x]\n", "is outside the workspace"},
       {"isolation: {wr.mr-review: {mode: open}}\n", "/isolation/wr.mr-review/mode"},
-      {"isolation: {wr.mr-review: {mode: full, inputs: [a]}}\n", "inputs goes with mode: blind"},
+      {"isolation: {wr.mr-review: {mode: full, inputs: [a]}}\n", "inputs requires mode: blind"},
       {"isolation: {'a b': {mode: full}}\n", "is not a valid workflow id"},
       {"phases: {codign: x}\n", "Did you mean coding?"},
       {"phases: {coding: 'a b'}\n", "is not a valid workflow id"},
       {"fix_rounds: 11\n", "/fix_rounds"},
-      {"identity: {email: 'a <b>'}\n", "git allows no"},
+      {"identity: {email: 'a <b>'}\n", "git does not allow"},
       {"on_partial: maybe\n", "/on_partial"},
   };
   for (const auto& [yaml, expected] : rows) {
     user(yaml);
     const auto settings = load();
     ASSERT_FALSE(settings) << yaml;
-    EXPECT_EQ(settings.error().size(), 1u) << yaml << told(settings);
-    EXPECT_THAT(told(settings), AllOf(HasSubstr(expected), HasSubstr("config.yaml:1"))) << yaml;
+    EXPECT_EQ(settings.error().size(), 1u) << yaml << faults_in(settings);
+    EXPECT_THAT(faults_in(settings), AllOf(HasSubstr(expected), HasSubstr("config.yaml:1"))) << yaml;
   }
 }
 
@@ -337,7 +337,7 @@ TEST_F(SettingsTest, LimitsHoldAtTheEdgeAndOnePast) {
   }
 }
 
-TEST_F(SettingsTest, AFileThatIsNoDocumentIsAnErrorThatNamesIt) {
+TEST_F(SettingsTest, AnUnreadableFileIsAnErrorThatNamesIt) {
   for (const std::string& bytes :
        {std::string("a: [\n"), std::string("\xff\xfe"), std::string("a: 1\na: 2\n"), std::string("a\0b", 3)}) {
     user(bytes);
@@ -350,7 +350,7 @@ TEST_F(SettingsTest, AFileThatIsNoDocumentIsAnErrorThatNamesIt) {
   EXPECT_THAT(faults(), HasSubstr("/h/config.yaml"));
 }
 
-TEST_F(SettingsTest, TheHashTellsSettingsApartAndNotTheirSpelling) {
+TEST_F(SettingsTest, TheHashDependsOnSettingsNotOnTheirSpelling) {
   user(kModel);
   const std::string hash = good().hash;
   user("# the same\nmodels:\n  main:\n    key: $KEY\n    model: m\n    provider: anthropic\n");
@@ -359,7 +359,7 @@ TEST_F(SettingsTest, TheHashTellsSettingsApartAndNotTheirSpelling) {
   EXPECT_NE(good().hash, hash);
 }
 
-// What runs of earlier versions stored must stay readable, so this value may get members but lose or change none.
+// Runs stored by earlier versions must stay readable, so this value may gain members but not lose or change any.
 TEST_F(SettingsTest, StoresEverythingAndRestoresIt) {
   user(R"(
 models:

@@ -1,4 +1,4 @@
-// The words of the settings' closed sets, for reading and for showing.
+// The words of settings with a closed set of values, for reading and printing.
 #pragma once
 
 #include <algorithm>
@@ -28,7 +28,7 @@ inline constexpr std::array<std::pair<std::string_view, Phase>, 7> kPhases{{{"di
                                                                             {"fix", Phase::kFix},
                                                                             {"audit", Phase::kAudit}}};
 
-// The workflows built in, one for each phase.
+// The built-in workflow of each phase.
 std::map<Phase, std::string> bundled_phases();
 
 template <class E, std::size_t N>
