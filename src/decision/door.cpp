@@ -113,14 +113,6 @@ DoorFinding classify_door(const DoorFacts& facts) {
   return {};
 }
 
-Door raise_door(Door declared, std::span<const std::string_view> texts) {
-  return classify_door({.declared = declared, .texts = texts}).door;
-}
-
-Door raise_door(Door declared, std::initializer_list<std::string_view> texts) {
-  return raise_door(declared, std::span(texts.begin(), texts.size()));
-}
-
 bool is_one_way_id(std::string_view question_id) {
   return !question_id.empty() && is_gstack_word("one_way_ids", question_id);
 }

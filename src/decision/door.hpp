@@ -5,7 +5,6 @@
 // cannot be examined to its end, the door counts as one-way.
 #pragma once
 
-#include <initializer_list>
 #include <span>
 #include <string>
 #include <string_view>
@@ -34,10 +33,6 @@ struct DoorFinding {
 
 // In this order: declared, registry, skill and category, keywords.
 DoorFinding classify_door(const DoorFacts& facts);
-
-// The declared door, or one-way when a text requires it.
-Door raise_door(Door declared, std::span<const std::string_view> texts);
-Door raise_door(Door declared, std::initializer_list<std::string_view> texts);
 
 // Registered as one-way, whatever its text.
 bool is_one_way_id(std::string_view question_id);

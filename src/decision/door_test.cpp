@@ -2,14 +2,20 @@
 
 #include <gtest/gtest.h>
 
+#include <initializer_list>
+#include <span>
 #include <string>
 #include <vector>
 
 namespace sb::decision {
 namespace {
 
+Door door_of(std::initializer_list<std::string_view> texts, Door declared = Door::kTwoWay) {
+  return classify_door({.declared = declared, .texts = std::span(texts.begin(), texts.size())}).door;
+}
+
 Door door_of(std::string_view text) {
-  return raise_door(Door::kTwoWay, {text});
+  return door_of({text});
 }
 
 TEST(Door, EveryListedEnglishPhraseRaises) {
@@ -118,8 +124,8 @@ TEST(Door, InvisibleCharactersDoNotHideAWord) {
 }
 
 TEST(Door, EveryTextCounts) {
-  EXPECT_EQ(raise_door(Door::kTwoWay, {"Go on?", "Yes", "Drop table users"}), Door::kOneWay);
-  EXPECT_EQ(raise_door(Door::kTwoWay, {}), Door::kTwoWay);
+  EXPECT_EQ(door_of({"Go on?", "Yes", "Drop table users"}), Door::kOneWay);
+  EXPECT_EQ(door_of(std::initializer_list<std::string_view>{}), Door::kTwoWay);
 }
 
 TEST(Door, RegisteredIdsAreOneWay) {
@@ -151,8 +157,8 @@ TEST(Door, ReasonsAreOrdered) {
 }
 
 TEST(Gap6, ADeclaredTwoWayDoorIsRaisedAndAOneWayDoorIsNeverLowered) {
-  EXPECT_EQ(raise_door(Door::kTwoWay, {"Delete the production database and force-push?"}), Door::kOneWay);
-  EXPECT_EQ(raise_door(Door::kOneWay, {"Which colour?"}), Door::kOneWay);
+  EXPECT_EQ(door_of("Delete the production database and force-push?"), Door::kOneWay);
+  EXPECT_EQ(door_of({"Which colour?"}, Door::kOneWay), Door::kOneWay);
 }
 
 TEST(Door, AHugeTextIsExaminedToItsEnd) {

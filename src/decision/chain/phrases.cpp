@@ -83,7 +83,7 @@ std::string Phrases::names_of(const std::vector<std::size_t>& indexes) const {
     if (!list.empty()) list += ", ";
     list += name_of(index);
   }
-  return list.empty() ? (*this)("chain.nobody") : list;
+  return list.empty() ? (*this)("chain.none") : list;
 }
 
 std::string Phrases::keys_of(const std::vector<std::size_t>& indexes) const {
@@ -108,7 +108,7 @@ std::string Phrases::pairs_of(const std::vector<Violation>& violations) const {
 }
 
 std::string Phrases::was(const std::optional<Bucket>& disposition) const {
-  return disposition ? (*this)("chain.was." + std::string(to_string(*disposition))) : (*this)("chain.nobody");
+  return disposition ? (*this)("chain.was." + std::string(to_string(*disposition))) : (*this)("chain.none");
 }
 
 std::string Phrases::dependencies(std::size_t index, const Dispositions& dispositions) const {

@@ -13,7 +13,7 @@ namespace {
 template <class Enum, std::size_t size>
 using Names = std::array<std::pair<Enum, std::string_view>, size>;
 
-constexpr Names<ChainPhase, 6> kCourses = {{{ChainPhase::kChoice, "choice"},
+constexpr Names<ChainPhase, 6> kPhases = {{{ChainPhase::kChoice, "choice"},
                                             {ChainPhase::kMeta, "meta"},
                                             {ChainPhase::kNarrow, "narrow"},
                                             {ChainPhase::kGroups, "groups"},
@@ -222,7 +222,7 @@ Value to_value(const ChainState& state) {
                         {"hash", state.definition_hash},
                         {"nonce", state.nonce},
                         {"cap", state.cap},
-                        {"course", name_of(kCourses, state.phase)},
+                        {"course", name_of(kPhases, state.phase)},
                         {"page", state.page},
                         {"open", name_of(kOpens, state.open)},
                         {"option", state.option},
@@ -254,7 +254,7 @@ Result<ChainState> chain_state_from(const Value& value, const ChainModel& model)
   }
   state.nonce = reader.string("nonce");
   state.cap = static_cast<int>(reader.integer("cap", 3, model.profile.max_options));
-  state.phase = reader.one_of("course", kCourses);
+  state.phase = reader.one_of("course", kPhases);
   state.page = reader.index("page", model.count());
   state.open = reader.one_of("open", kOpens);
   state.option = reader.index("option", model.count() - 1);

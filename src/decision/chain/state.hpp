@@ -5,7 +5,7 @@
 //   course (what is asked apart from children: choice, meta, narrow, groups, rest, children); page (of choice, groups);
 //   open (course, child, revise, conflict, final, pick-revise, cut-more, nothing); option, stage (of child, revise);
 //   picker (page of pick-revise, cut-more); held (bool); end (no, done, cancelled); confirm (bool); attempts;
-//   decided: one character an option, i include, d defer, c cut, - nothing yet;
+//   decided: one character per option, i include, d defer, c cut, - nothing yet;
 //   conflict: [first, second], the pair an open conflict prompt is about, else [0, 0];
 //   pairs: [first, second, asked, waived] for each pair a conflict prompt was shown for, indexes from 0.
 //

@@ -55,11 +55,6 @@ const Option* Decision::find(std::string_view option_id) const {
   return found == options.end() ? nullptr : &*found;
 }
 
-const ChainOption* Chain::find(std::string_view key) const {
-  const auto found = std::ranges::find(options, key, &ChainOption::key);
-  return found == options.end() ? nullptr : &*found;
-}
-
 Checked<Declaration> parse_declaration(const Document& document, const Profiles& profiles, Author author) {
   Faults faults;
   Reader root(document, faults);

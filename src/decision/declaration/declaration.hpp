@@ -154,8 +154,6 @@ struct Chain {
   Relation relation = Relation::kUnknown;
   std::optional<TimestampMs> expires;
   std::vector<ChainOption> options;
-
-  const ChainOption* find(std::string_view key) const;
 };
 
 struct Declaration {

@@ -1,4 +1,4 @@
-// The payload of a question tool, as questions with options: Claude Code's and Codex' `questions` lists, an
+// The payload of a question tool, as questions with options: Claude Code's and Codex's `questions` lists, an
 // elicitation's message with its choices; or, if it is not JSON, a text block.
 #pragma once
 

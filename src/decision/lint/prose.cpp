@@ -222,12 +222,12 @@ class Scanner {
     // Punctuation of three bytes (dash, closing quote) may follow directly; a letter may not.
     const bool may_end = c == 0 || c == ' ' || c == '\n' || c == '\r' || c == '\t' || c == 0xE2;
     if (!may_end) return at + 1;
-    if (prose_[at] == '.' && goes_on_small(next)) return next;
+    if (prose_[at] == '.' && continues_in_lower_case(next)) return next;
     end_sentence(next, is_question);
     return next;
   }
 
-  bool goes_on_small(std::size_t at) const {
+  bool continues_in_lower_case(std::size_t at) const {
     while (at < text_.size() && (text_[at] == ' ' || text_[at] == '\t')) ++at;
     if (at >= text_.size()) return false;
     const unsigned char c = static_cast<unsigned char>(text_[at]);

@@ -25,9 +25,9 @@ bool explains(const Profile& profile) {
                              [](const std::string& section) { return section != "safety_notice"; });
 }
 
-void add_paragraph(std::string& text, std::string_view lead, std::string_view paragraph) {
+void add_paragraph(std::string& text, std::string_view prefix, std::string_view paragraph) {
   if (!paragraph.empty()) {
-    text += fmt::format("{}{}\n\n", lead, lead.empty() ? quoted(paragraph) : continued(paragraph));
+    text += fmt::format("{}{}\n\n", prefix, prefix.empty() ? quoted(paragraph) : continued(paragraph));
   }
 }
 

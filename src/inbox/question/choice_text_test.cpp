@@ -21,12 +21,12 @@ TEST(ChoiceText, LongLabelsBecomeLettersWithTheirTextAbove) {
   const auto text = choice_text(declared(R"(
 decision: move
 profile: gstack
-instruction: How shall the table be moved?
+instruction: How should the table be moved?
 options:
   - {id: once, label: Move the whole table in one night}
   - {id: parts, label: In parts}
 )"));
-  EXPECT_EQ(text, "A: Move the whole table in one night\nB: In parts\n\nHow shall the table be moved?\n\n1) A\n2) B");
+  EXPECT_EQ(text, "A: Move the whole table in one night\nB: In parts\n\nHow should the table be moved?\n\n1) A\n2) B");
 }
 
 TEST(ChoiceText, StatesHowManyMayBeChosen) {

@@ -9,15 +9,6 @@ namespace sb::inbox {
 namespace {
 
 constexpr std::size_t kNonceLength = 16;
-constexpr std::string_view kMarkerStart = "<sb:";
-
-bool is_nonce(std::string_view text) {
-  if (text.size() != kNonceLength) return false;
-  for (const char c : text) {
-    if (!((c >= '0' && c <= '9') || (c >= 'a' && c <= 'z'))) return false;
-  }
-  return true;
-}
 
 Value choices_value(const std::vector<Choice>& choices) {
   Value result = Value::array();
@@ -32,21 +23,6 @@ Value choices_value(const std::vector<Choice>& choices) {
 std::string prompt_nonce(std::string_view fingerprint, std::string_view render_hash, std::int64_t ordinal) {
   const Digest digest = sha256(fmt::format("sb-prompt-1\n{}\n{}\n{}", fingerprint, render_hash, ordinal));
   return to_base32(as_bytes(digest)).substr(0, kNonceLength);
-}
-
-std::string prompt_marker(std::string_view nonce) {
-  return fmt::format("{}{}>", kMarkerStart, nonce);
-}
-
-std::optional<std::string> nonce_in(std::string_view question_text) {
-  for (std::size_t at = question_text.find(kMarkerStart); at != std::string_view::npos;
-       at = question_text.find(kMarkerStart, at + 1)) {
-    const std::string_view rest = question_text.substr(at + kMarkerStart.size());
-    if (rest.size() > kNonceLength && rest[kNonceLength] == '>' && is_nonce(rest.substr(0, kNonceLength))) {
-      return std::string(rest.substr(0, kNonceLength));
-    }
-  }
-  return std::nullopt;
 }
 
 Value to_value(const PlannedPrompt& prompt) {

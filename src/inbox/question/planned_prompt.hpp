@@ -45,8 +45,6 @@ struct PlannedPrompt {
 inline constexpr std::string_view kNoncePlaceholder = "0000000000000000";
 
 std::string prompt_nonce(std::string_view fingerprint, std::string_view render_hash, std::int64_t ordinal);
-std::string prompt_marker(std::string_view nonce);                    // <sb:NONCE>
-std::optional<std::string> nonce_in(std::string_view question_text);  // of the first such marker
 
 Value to_value(const PlannedPrompt& prompt);
 Result<PlannedPrompt> prompt_from(const Value& value);

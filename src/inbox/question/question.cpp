@@ -65,9 +65,9 @@ Part part_of(const decision::ChainOption& option) {
   return part;
 }
 
-void add_section(std::string& text, std::string_view lead, std::string_view paragraph) {
+void add_section(std::string& text, std::string_view prefix, std::string_view paragraph) {
   if (!paragraph.empty())
-    text += fmt::format("\n{}{}\n", lead, lead.empty() ? quoted(paragraph) : continued(paragraph));
+    text += fmt::format("\n{}{}\n", prefix, prefix.empty() ? quoted(paragraph) : continued(paragraph));
 }
 
 void add_options(std::string& text, const Decision& decision, bool marks_recommended) {
