@@ -29,7 +29,7 @@ int report(const sb::Error& error) {
 
 bool configure(const std::string& copy, sb::Process& process) {
   sb::Command command;
-  command.argv = {"cmake", "--preset", "dev", "-DSIGNALBOX_BENCH=OFF"};
+  command.argv = {"cmake", "--preset", "release", "-DSIGNALBOX_BENCH=OFF"};
   command.directory = copy;
   const auto exit = process.run(command);
   if (exit && exit->code == 0) return true;

@@ -59,7 +59,7 @@ std::vector<std::string> targets_of(const Mutant& mutant) {
 
 Result<ProcessResult> build(const Mutant& mutant, const std::string& copy, Process& process) {
   Command command;
-  command.argv = {"cmake", "--build", "--preset", "dev", "--target"};
+  command.argv = {"cmake", "--build", "--preset", "release", "--target"};
   for (const std::string& target : targets_of(mutant)) command.argv.push_back(target);
   command.directory = copy;
   command.timeout_ms = kBuildMs;
@@ -69,9 +69,9 @@ Result<ProcessResult> build(const Mutant& mutant, const std::string& copy, Proce
 Command test_command(const Mutant& mutant, const std::string& copy) {
   Command command;
   if (mutant.target.empty()) {
-    command.argv = {"ctest", "--test-dir", "build/dev", "--no-tests=error", "--output-on-failure", "-R", mutant.ctest};
+    command.argv = {"ctest", "--test-dir", "build/release", "--no-tests=error", "--output-on-failure", "-R", mutant.ctest};
   } else {
-    command.argv = {fmt::format("build/dev/{}", mutant.target), "--gtest_filter=" + mutant.filter};
+    command.argv = {fmt::format("build/release/{}", mutant.target), "--gtest_filter=" + mutant.filter};
   }
   command.directory = copy;
   command.timeout_ms = kTestMs;
