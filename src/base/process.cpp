@@ -150,13 +150,13 @@ class Run {
 
   // Asks the guard to exit and gives it time to end the rest. Any other process is killed.
   void stop() {
-    const bool is_told_first = command_.kill_descendants && !is_ending_;
+    const bool is_asked_first = command_.kill_descendants && !is_ending_;
     is_ending_ = true;
     exit_.timed_out = !exit_.was_cancelled;
-    ::kill(is_told_first ? child_ : -child_, is_told_first ? SIGTERM : SIGKILL);
+    ::kill(is_asked_first ? child_ : -child_, is_asked_first ? SIGTERM : SIGKILL);
     end_ = SteadyClock::now() + std::chrono::milliseconds(kPatienceMs);
     // It may be stopped, or blocked in the kernel.
-    if (is_told_first) ::kill(child_, SIGCONT);
+    if (is_asked_first) ::kill(child_, SIGCONT);
   }
 
   const Command& command_;

@@ -8,8 +8,9 @@
 //
 //   HandlerResult approve(const Value& arguments, Call& call) {
 //     const Input* answer = call.input("approval");
-//     if (answer == nullptr) return InputRequired{.requests = {{"approval", "elicitation/create", params}}, .state =
-//     …}; if (answer->kind != Input::Kind::kAnswered) return parked(); …
+//     if (answer == nullptr) return InputRequired{.requests = {{"approval", "elicitation/create", params}}};
+//     if (answer->kind != Input::Kind::kAnswered) return parked();
+//     …
 //
 // An answer that arrives after the call stopped waiting calls the handler once more (`is_late`); its result is
 // discarded, but what it stores counts.

@@ -31,8 +31,7 @@ bool is_control(char c) {
   return static_cast<unsigned char>(c) < 0x20 || c == 0x7f;
 }
 
-// Takes off the next line, without its \r
-// .
+// Takes off the next line, without its line end (CR LF).
 std::string_view take_line(std::string_view& rest) {
   const auto end = rest.find("\r\n");
   const std::string_view line = rest.substr(0, end);

@@ -88,8 +88,8 @@ TEST(HttpStream, DetectsClientDisconnect) {
       is_reset ? client.reset() : client.close();
       EXPECT_TRUE(waits_for_gone(server, keeper, 1)) << begins << is_reset;
       server.run([&] {
-        EXPECT_FALSE(keeper.open[0]->send("nobody"));
-        keeper.open[0]->respond({200, {}, "nobody"});
+        EXPECT_FALSE(keeper.open[0]->send("unread"));
+        keeper.open[0]->respond({200, {}, "unread"});
         keeper.open.clear();
       });
       EXPECT_TRUE(server.wait_until([&] { return server.connections() == 0; }));
@@ -291,7 +291,7 @@ TEST(HttpStream, ExchangesMayOutliveTheirListener) {
     server->drop_listener();
     EXPECT_THAT(client.rest(), StartsWith("HTTP/1.1 200 OK\r\n"));
     server->run([&] {
-      EXPECT_FALSE(keeper.open[0]->send("nobody"));
+      EXPECT_FALSE(keeper.open[0]->send("unread"));
       keeper.open[0]->end();
       keeper.open.clear();
     });

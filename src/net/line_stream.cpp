@@ -113,8 +113,7 @@ class LineStream::LineSplitter {
     scanned_ = end_;
     if (is_skipping_ || is_end) begin_ = end_;
     if (is_skipping_) return {};
-    // One byte over the limit may still be a line of exactly the limit followed by \r
-    // .
+    // One byte over the limit may still be a line of exactly the limit, followed by a carriage return.
     if (line.size() > limit_ + 1) {
       is_skipping_ = true;
       begin_ = end_;

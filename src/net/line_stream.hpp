@@ -1,10 +1,9 @@
 // Lines over two file descriptors: the transport of stdio servers.
 //
-// A line ends with
-// (a \r before it is removed); empty lines are skipped; input after the last
-// is a last line. A line longer than the limit is not kept: it is reported once as too long, and reading continues
-// after it. Writing never blocks the loop: output that is not read yet is queued, in order. While the queue is more
-// than a quarter full, no further line is read; over its limit the stream is closed (kSlow).
+// A line ends with a line feed; a carriage return before it is removed. Empty lines are skipped. Input after the last
+// line feed counts as a line. A line longer than the limit is not kept: it is reported once as too long, and reading
+// continues after it. Writing never blocks the loop: output that is not read yet is queued, in order. While the queue
+// is more than a quarter full, no further line is read; over its limit the stream is closed (kSlow).
 //
 // Threads: all on the loop's thread.
 #pragma once

@@ -179,9 +179,9 @@ bool ReplayedPeople::before(const agent::Requester& requester) {
   if (record == nullptr) return true;
   for (Intervention& intervention : interventions_) {
     if (intervention.is_done || !intervention.is_of(*record) || intervention.due_turn() > requester.turn) continue;
-    const auto goes_on = apply(intervention, record->session);
-    if (!goes_on) run_environment_->mark_divergence(goes_on.error().to_string());
-    if (!goes_on || !*goes_on) return false;
+    const auto continues = apply(intervention, record->session);
+    if (!continues) run_environment_->mark_divergence(continues.error().to_string());
+    if (!continues || !*continues) return false;
   }
   return true;
 }

@@ -65,7 +65,7 @@ scenario('/compact between two turns', async (place) => {
   const claude = new ClaudeCode(place, model, { server: overStdio() });
   assert.equal((await claude.ask('Do three things.')).result, 'One is done.');
   await claude.ask('/compact');
-  assert.equal((await claude.ask('Go on.')).result, 'All three are done.');
+  assert.equal((await claude.ask('Continue.')).result, 'All three are done.');
   assert.equal(await claude.quit(), 0);
   check(place, claude, seen);
 });
@@ -79,7 +79,7 @@ scenario('a conversation resumed by another process', async (place) => {
   let first;
   const model = await ScriptedModel.start(place, (turn, n) => {
     if (n === 1) return startOf(place, threeSteps, 'Do three things');
-    if (/Go on\./.test(turn.said)) {
+    if (/Continue\./.test(turn.said)) {
       // After the kill, Claude Code may have lost the last answer; the hook has the current state.
       brought = turn.said;
       return deliver({ continueToken: /at step 2 of 3[^]*?\b(ct_\w+)/.exec(brought)?.[1], ...notes('Two.') });
@@ -95,7 +95,7 @@ scenario('a conversation resumed by another process', async (place) => {
   first = new ClaudeCode(place, model, { server });
   await assert.rejects(first.ask('Do three things.'), /ended \(SIGKILL\)/);
   const second = new ClaudeCode(place, model, { server, args: ['--continue'] });
-  assert.equal((await second.ask('Go on.')).result, 'All three are done.');
+  assert.equal((await second.ask('Continue.')).result, 'All three are done.');
   assert.equal(await second.quit(), 0);
   assert.match(brought, /step 2 of 3: Step two/);
   assert.equal(place.session().session.status, 'complete');

@@ -10,7 +10,7 @@ import { install, nextDelivery, notes, release } from './workflows.mjs';
 const deliveries = () => ({
   look: [{ ...notes('Two changes.'), context: { changes: ['a', 'b'] } }],
   release: [notes('Released.')],
-  tell: [notes('Told everybody.')],
+  announce: [notes('Announced it.')],
 });
 
 scenario('cancelled in the dialog, answered in the inbox, delivered with the next prompt', async (place) => {
@@ -39,7 +39,7 @@ scenario('cancelled in the dialog, answered in the inbox, delivered with the nex
   assert.match(brought, /staging/i);
   assert.equal(claude.elicitations.length, 1);
   assert.equal(place.session().session.status, 'complete');
-  assert.match(place.session().session.recap, /Told everybody/);
+  assert.match(place.session().session.recap, /Announced it/);
 });
 
 scenario('the server restarts before the dialog is answered', async (place) => {

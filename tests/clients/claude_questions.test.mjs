@@ -61,7 +61,7 @@ scenario('a question dismissed in the dialog stays open', async (place) => {
   place.signalbox('hook', 'install', '--project');
   const model = await ScriptedModel.start(place, (turn, n) => {
     if (n === 1) return render('ask_user_question');
-    return n === 2 ? call('AskUserQuestion', JSON.parse(printed(turn))) : say('Nobody has answered.');
+    return n === 2 ? call('AskUserQuestion', JSON.parse(printed(turn))) : say('No one has answered.');
   });
   const permit = (request) => (request.tool_name === 'AskUserQuestion'
     ? { behavior: 'deny', message: 'The user does not want to answer.' }

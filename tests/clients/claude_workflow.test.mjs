@@ -6,15 +6,15 @@ import { ClaudeCode, choose, deliver, overHttp, overStdio, startOf } from './cla
 import { answerLine, descendants, scenario, until } from './support.mjs';
 import { forgetfulRelease, install, nextDelivery, release } from './workflows.mjs';
 
-// `beforeTelling` runs when the last step is open and not delivered yet.
-async function lead(place, server, beforeTelling) {
+// `beforeAnnouncing` runs when the last step is open and not delivered yet.
+async function drive(place, server, beforeAnnouncing) {
   install(place, release);
   const deliveries = forgetfulRelease();
   let claude;
   const model = await ScriptedModel.start(place, async (turn, n) => {
     if (n === 1) return startOf(place, release, 'Release it');
     const line = turn.latestLine();
-    if (line.pending?.stepId === 'tell') await beforeTelling(claude);
+    if (line.pending?.stepId === 'announce') await beforeAnnouncing(claude);
     const next = nextDelivery(line, deliveries);
     return next ? deliver(next) : say('Released.');
   });
@@ -43,11 +43,11 @@ function check(place, claude) {
 
 scenario('over HTTP, with the server killed and restarted midway', async (place) => {
   const server = await place.serve();
-  await lead(place, overHttp(server), () => server.restart());
+  await drive(place, overHttp(server), () => server.restart());
 });
 
 scenario('over stdio, with the server killed midway', async (place) => {
-  await lead(place, overStdio(), async (claude) => {
+  await drive(place, overStdio(), async (claude) => {
     const [server] = descendants(claude.process.pid, 'signalbox mcp');
     assert.ok(server, 'Claude Code runs the server');
     process.kill(server, 'SIGKILL');

@@ -15,7 +15,7 @@ function agent(place, { onBlocked = async () => {} } = {}) {
     if (line) seen.push(line);
     const deliver = (continueToken, context) => ({
       call: 'continue_workflow',
-      arguments: { continueToken, output: { notesMarkdown: 'Done as told.' }, ...(context ? { context } : {}) },
+      arguments: { continueToken, output: { notesMarkdown: 'Done as instructed.' }, ...(context ? { context } : {}) },
     });
     if (!latest) {
       return {
@@ -71,7 +71,7 @@ env = { SIGNALBOX_HOME = "${place.env.SIGNALBOX_HOME}" }`);
   assert.deepEqual(decision.options.map((option) => option.id), ['staging', 'production']);
 
   place.signalbox('inbox', 'answer', decision.id, 'production');
-  const said = await exec('resume', '--last', '--json', '--skip-git-repo-check', 'The person has answered. Go on.');
+  const said = await exec('resume', '--last', '--json', '--skip-git-repo-check', 'The person has answered. Continue.');
   assert.match(said, /The workflow is complete/);
   const session = place.session(seen.at(-1).sessionId);
   assert.equal(session.session.status, 'complete');

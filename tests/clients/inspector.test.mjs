@@ -60,7 +60,7 @@ scenario('a workflow by hand, with a dialog and a restart of the server', async 
     assert.equal(now.pending.stepId, 'release');
     for (let step = 0; !now.isComplete && step < 4; step += 1) {
       now = line(call('continue_workflow', {
-        continueToken: now.continueToken, output: { notesMarkdown: 'Done as told.' },
+        continueToken: now.continueToken, output: { notesMarkdown: 'Done as instructed.' },
       }));
     }
     assert.equal(place.session(now.sessionId).session.status, 'complete');

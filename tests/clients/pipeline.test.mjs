@@ -102,7 +102,7 @@ phases: {discovery: acme.doubt}
     steps: [{ id: 'doubt', title: 'Doubt', prompt: 'Doubt it.' }],
   });
   git('add', '--all');
-  git('-c', 'user.name=Somebody', '-c', 'user.email=somebody@localhost', 'commit', '-q', '-m', 'Doubt');
+  git('-c', 'user.name=Tester', '-c', 'user.email=tester@localhost', 'commit', '-q', '-m', 'Doubt');
   git('push', '-q');
   const said = place.finish(signalbox, ticket);
   assert.match(said, /isolation cannot be proven/);
@@ -119,7 +119,7 @@ phases: {discovery: acme.look}
     steps: [{ id: 'look', title: 'Look', prompt: 'Look and change nothing.', writes: 'none', commands: 'read-only' }],
   });
   git('add', '--all');
-  git('-c', 'user.name=Somebody', '-c', 'user.email=somebody@localhost', 'commit', '-q', '-m', 'Look');
+  git('-c', 'user.name=Tester', '-c', 'user.email=tester@localhost', 'commit', '-q', '-m', 'Look');
   git('push', '-q');
   const call = (name, input) => ({ when: { workflow: 'acme.look' }, content: [{ type: 'tool_use', name, input }] });
   const lines = [

@@ -86,7 +86,7 @@ async function drive(place, client, reconnect) {
   let { line } = decided;
   for (let step = 0; !line.isComplete && step < 4; step += 1) {
     ({ line } = await call(next, 'continue_workflow', {
-      continueToken: line.continueToken, output: { notesMarkdown: 'Done as told.' },
+      continueToken: line.continueToken, output: { notesMarkdown: 'Done as instructed.' },
     }));
   }
   assert.equal(line.kind, 'complete');

@@ -26,7 +26,7 @@ export const release = {
       captureAs: 'environment',
     },
     { id: 'release', title: 'Release', prompt: 'Release to {{environment}}.', needs: ['environment'] },
-    { id: 'tell', title: 'Tell', prompt: 'Say what was released to {{environment}}.' },
+    { id: 'announce', title: 'Announce', prompt: 'Say what was released to {{environment}}.' },
   ],
 };
 
@@ -98,5 +98,5 @@ export const notes = (notesMarkdown) => ({ output: { notesMarkdown } });
 export const forgetfulRelease = () => ({
   look: [notes('Two changes.'), { ...notes('Two changes.'), context: { changes: ['a faster import', 'a new icon'] } }],
   release: [notes('Released.')],
-  tell: [notes('Told everybody.')],
+  announce: [notes('Announced it.')],
 });

@@ -76,7 +76,7 @@ TEST_F(Compat, AWhileLoopRepeatsWhileItsConditionHolds) {
       run("wait-for-build",
           {{"start", {context(R"({"state":"running","checks":0})")}},
            {"look", {context(R"({"state":"running","checks":1})"), context(R"({"state":"Ended","checks":2})")}}});
-  EXPECT_THAT(driven.opened, ElementsAre("start", "look", "look", "tell"));
+  EXPECT_THAT(driven.opened, ElementsAre("start", "look", "look", "report"));
 }
 
 TEST_F(Compat, AWhileLoopEndsAtItsLimitAndTheNextStepIsSkipped) {

@@ -30,7 +30,7 @@ struct Step {
   std::string answer;               // as printed
 };
 
-// One branch of a session, and what its caller was told about it.
+// One branch of a session, and what was reported to its caller.
 struct Branch {
   std::string session, token;
   std::vector<Step> steps;

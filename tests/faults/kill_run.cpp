@@ -57,11 +57,11 @@ std::string script() {
       Line("coding").when_contains("done-42").complete(long_notes()).repeat(),
       Line("coding").call("Read", Value::object({{"file_path", "README.md"}})).call("Write", write("right\n")),
       confirmed("coding", "right\\n", 42),
-      Line("review").when_contains("Mended as found.").complete(long_notes(), {verdict("clean")}).repeat(),
+      Line("review").when_contains("Fixed as found.").complete(long_notes(), {verdict("clean")}).repeat(),
       Line("review").complete(long_notes(), {verdict("minor", {finding("minor", "It is not tidy.")})}).repeat(),
       Line("fix")
           .when_contains("done-43")
-          .complete(long_notes(), {coding_handoff({"answer.txt"}, {"Mended as found."})})
+          .complete(long_notes(), {coding_handoff({"answer.txt"}, {"Fixed as found."})})
           .repeat(),
       Line("fix").call("Read", Value::object({{"file_path", "answer.txt"}})),
       Line("fix").call("Write", write("right\nand tidy\n")),

@@ -85,7 +85,7 @@ class HomeBefore : public ::testing::Test {
     return value ? *value : Value();
   }
 
-  Value go_on(const std::string& token, std::vector<std::string> more = {}) const {
+  Value continue_session(const std::string& token, std::vector<std::string> more = {}) const {
     more.insert(more.begin(), {"session", "continue", token, "--json"});
     const ProgramResult ended = run(more);
     EXPECT_TRUE(ended.last().is_object()) << said(ended);
@@ -139,33 +139,34 @@ TEST_F(HomeBefore, ShowsWhatStepsDelivered) {
 }
 
 TEST_F(HomeBefore, ContinuesTheSessionAtAGate) {
-  const Value waiting = go_on(token("gated_token"));
+  const Value waiting = continue_session(token("gated_token"));
   ASSERT_EQ(text_at(waiting, "kind"), "awaiting_decision") << to_json(waiting);
   EXPECT_THAT(text_at(waiting, "text"), HasSubstr("A draft of the letter."));
   EXPECT_EQ(run({"inbox", "answer", text_at(waiting["decision"], "id"), "approve"}).code, 0);
-  const Value next = go_on(token("gated_token"));
+  const Value next = continue_session(token("gated_token"));
   ASSERT_EQ(text_at(next["pending"], "stepId"), "send") << to_json(next);
-  EXPECT_EQ(text_at(go_on(text_at(next, "continueToken"), {"--note", "Sent."}), "kind"), "complete");
+  EXPECT_EQ(text_at(continue_session(text_at(next, "continueToken"), {"--note", "Sent."}), "kind"), "complete");
 }
 
 TEST_F(HomeBefore, ContinuesTheBlockedAndTheForkedSession) {
-  const Value refused = go_on(token("blocked_token"), {"--note", "Still none."});
+  const Value refused = continue_session(token("blocked_token"), {"--note", "Still none."});
   EXPECT_EQ(text_at(refused, "kind"), "blocked");
   const std::string again = text_at(refused, "retryContinueToken");
-  const Value next = go_on(again, {"--note", "Now.", "--context", R"(slices=["a"])"});
+  const Value next = continue_session(again, {"--note", "Now.", "--context", R"(slices=["a"])"});
   EXPECT_EQ(text_at(next["pending"], "stepId"), "build") << to_json(next);
-  const Value forked = go_on(token("forked_token"), {"--note", "Built it.", "--artifact", root_ + "/control.json"});
+  const Value forked =
+      continue_session(token("forked_token"), {"--note", "Built it.", "--artifact", root_ + "/control.json"});
   EXPECT_EQ(text_at(forked, "kind"), "complete") << to_json(forked);
 }
 
 TEST_F(HomeBefore, ContinuesTheChildAndThenItsParent) {
-  const Value built = go_on(token("child_token"), {"--note", "Planned.", "--context", R"(slices=["a"])"});
+  const Value built = continue_session(token("child_token"), {"--note", "Planned.", "--context", R"(slices=["a"])"});
   const Value child =
-      go_on(text_at(built, "continueToken"), {"--note", "Built.", "--artifact", root_ + "/control.json"});
+      continue_session(text_at(built, "continueToken"), {"--note", "Built.", "--artifact", root_ + "/control.json"});
   EXPECT_EQ(text_at(child, "kind"), "complete") << to_json(child);
-  const Value parent = go_on(token("parent_token"));
+  const Value parent = continue_session(token("parent_token"));
   ASSERT_EQ(text_at(parent["pending"], "stepId"), "after") << to_json(parent);
-  EXPECT_EQ(text_at(go_on(text_at(parent, "continueToken"), {"--note", "Done."}), "kind"), "complete");
+  EXPECT_EQ(text_at(continue_session(text_at(parent, "continueToken"), {"--note", "Done."}), "kind"), "complete");
 }
 
 TEST_F(HomeBefore, ListsAndShowsEveryDecision) {

@@ -22,7 +22,7 @@ std::string said(const ProgramResult& ended) {
 }
 
 // Every command reports the same.
-void expect_standing(const RunFixture& place, const std::string& word, bool is_driven, const std::string& status) {
+void expect_status(const RunFixture& place, const std::string& word, bool is_driven, const std::string& status) {
   const Value shown = place.shown();
   EXPECT_EQ(shown["standing"], Value(word));
   EXPECT_EQ(shown["driven"], Value(is_driven));
@@ -43,53 +43,53 @@ void expect_standing(const RunFixture& place, const std::string& word, bool is_d
   }
 }
 
-TEST(Standing, DistinguishesADrivenRunFromAKilledOne) {
+TEST(RunStatus, DistinguishesADrivenRunFromAKilledOne) {
   RunFixture place(SB_PROGRAM);
   place.script(lines({discovered(), shaped(), waiting_agent_script(), reviewed()}));
   BackgroundProgram running(place, "Make the check pass");
   ASSERT_NE(wait_for_agent(place), "");
-  expect_standing(place, "running", true, "running");
+  expect_status(place, "running", true, "running");
   running.send(SIGKILL);
   running.wait();
-  expect_standing(place, "interrupted", false, "running");
+  expect_status(place, "interrupted", false, "running");
   place.run({"runs", "stop", "last"});
   EXPECT_EQ(place.shown()["standing"], Value("stopped"));
 }
 
-TEST(Standing, ShowsWhoMustActNext) {
+TEST(RunStatus, ShowsWhoMustActNext) {
   RunFixture place(SB_PROGRAM);
   place.script(lines({discovered(), shaped(), waiting_agent_script(), reviewed()}));
   BackgroundProgram running(place, "Make the check pass");
   ASSERT_NE(wait_for_agent(place), "");
   const std::string session = session_of(place, "coding");
   ASSERT_EQ(place.run({"session", "pause", session}).code, 0);
-  expect_standing(place, "paused", true, "running");
+  expect_status(place, "paused", true, "running");
   EXPECT_THAT(place.run({"runs", "show", "last"}).output, HasSubstr("signalbox session unpause " + session));
   running.send(SIGINT);
   const ProgramResult left = running.wait();
   EXPECT_EQ(left.last()["standing"], Value("paused")) << said(left);
-  expect_standing(place, "paused", false, "running");
+  expect_status(place, "paused", false, "running");
   ASSERT_EQ(place.run({"session", "take-over", session}).code, 0);
-  expect_standing(place, "taken over", false, "running");
+  expect_status(place, "taken over", false, "running");
   EXPECT_THAT(place.run({"runs", "show", "last"}).output, HasSubstr("signalbox session retry " + session));
 }
 
-TEST(Standing, DistinguishesAnOpenQuestionFromAnAnsweredOne) {
+TEST(RunStatus, DistinguishesAnOpenQuestionFromAnAnsweredOne) {
   RunFixture place(SB_PROGRAM);
   place.configure("merge: ask");
   place.script(clean_run());
   const ProgramResult asked = place.run_goal("Make the check pass");
   EXPECT_EQ(asked.last()["standing"], Value("waiting for you")) << said(asked);
-  expect_standing(place, "waiting for you", false, "waiting");
+  expect_status(place, "waiting for you", false, "waiting");
   const std::string decision = place.open_decisions().at(0).string_at("decision").value_or("");
   EXPECT_THAT(place.run({"runs", "show", "last"}).output, HasSubstr("signalbox inbox answer " + decision));
   {
     const BackgroundProgram waiting(place, {"runs", "resume", "last", "--wait", "10m", "--json"});
     ASSERT_TRUE(becomes_true([&] { return place.shown()["driven"] == Value(true); }));
-    expect_standing(place, "waiting for you", true, "waiting");
+    expect_status(place, "waiting for you", true, "waiting");
   }
   ASSERT_EQ(place.answer(decision, "merge").code, 0);
-  expect_standing(place, "interrupted", false, "waiting");
+  expect_status(place, "interrupted", false, "waiting");
 }
 
 // A run whose coding agent was killed while it waited, and the next turns of the agent.
@@ -122,7 +122,7 @@ TEST(Retry, SettlesTheQuestionOfTheDrivingProcessWhichContinues) {
       place, {"run", "Make the check pass", "--workspace", place.repository(), "--json", "--wait", "10m"});
   killed.kill();
   ASSERT_TRUE(becomes_true([&] { return place.open_decisions().size() == 1; }));
-  expect_standing(place, "waiting for you", true, "waiting");
+  expect_status(place, "waiting for you", true, "waiting");
   const ProgramResult retried = place.run({"session", "retry", killed.session, "--json"});
   EXPECT_EQ(retried.last()["driven"], Value(true)) << said(retried);
   ASSERT_TRUE(becomes_true([&] { return place.events("asked").size() == 2; })) << "the run asks about merging";
@@ -157,10 +157,10 @@ TEST(Retry, IsRejectedOnceTheQuestionIsAnswered) {
   BackgroundProgram running(place, "Make the check pass");
   killed.kill();
   running.wait();
-  for (const char* wish : {"pause", "kill", "take-over"}) {
-    const ProgramResult told = place.run({"session", wish, killed.session});
-    EXPECT_EQ(told.code, 2) << wish;
-    EXPECT_THAT(told.errors, HasSubstr("has ended: killed")) << wish;
+  for (const char* command : {"pause", "kill", "take-over"}) {
+    const ProgramResult result = place.run({"session", command, killed.session});
+    EXPECT_EQ(result.code, 2) << command;
+    EXPECT_THAT(result.errors, HasSubstr("has ended: killed")) << command;
   }
   ASSERT_THAT(place.open_decisions(), SizeIs(1));
   ASSERT_EQ(place.answer(place.open_decisions()[0].string_at("decision").value_or(""), "stop").code, 0);
@@ -183,12 +183,11 @@ TEST(Kill, EndsASessionThatWaitsForAnAnswer) {
   ASSERT_EQ(asked.code, 1) << said(asked);
   ASSERT_EQ(place.events("asked").at(0)["payload"]["question"], Value("session")) << said(asked);
   const std::string session = session_of(place, "coding");
-  ASSERT_EQ(place.run({"session", "kill", session, "--reason", "nobody knows"}).code, 0);
+  ASSERT_EQ(place.run({"session", "kill", session, "--reason", "not needed"}).code, 0);
   const ProgramResult resumed = place.resume();
   EXPECT_EQ(resumed.code, 1);
   EXPECT_EQ(resumed.last()["question"], Value("escalation")) << said(resumed);
-  EXPECT_THAT(place.events("phase_ended").back()["payload"].string_at("reason").value_or(""),
-              HasSubstr("nobody knows"));
+  EXPECT_THAT(place.events("phase_ended").back()["payload"].string_at("reason").value_or(""), HasSubstr("not needed"));
 }
 
 // A workflow whose agent does one thing.

@@ -318,7 +318,7 @@ TEST(Defects, D23_ReadingAQuestionIsNotAnsweringIt) {
 
 TEST(Defects, D25_ThePitchThatRoutedARunIsBuiltAndArchived) {
   RunFixture place(SB_PROGRAM);
-  place.write("repo/.signalbox/current-pitch.md", "# Pitch\npitch-marker: nobody committed this.\n");
+  place.write("repo/.signalbox/current-pitch.md", "# Pitch\npitch-marker: this was never committed.\n");
   place.script(lines({Line("coding")
                           .step("build")
                           .expect("pitch-marker")

@@ -63,8 +63,8 @@ TEST(FullRun, MinorFindingsAreFixedPushedAndReviewedAgain) {
       lines({discovered(), shaped(), coded(), reviewed("minor", {finding("minor", "It is not tidy.")}),
              Line("fix").expect("It is not tidy.").call("Read", Value::object({{"file_path", "answer.txt"}})),
              Line("fix").call("Write", Value::object({{"file_path", "answer.txt"}, {"content", "right\nand tidy\n"}})),
-             Line("fix").complete(long_notes(), {coding_handoff({"answer.txt"}, {"Mended as found."})}),
-             Line("review").expect("Mended as found.").complete(long_notes(), {verdict("clean")})}));
+             Line("fix").complete(long_notes(), {coding_handoff({"answer.txt"}, {"Fixed as found."})}),
+             Line("review").expect("Fixed as found.").complete(long_notes(), {verdict("clean")})}));
   const ProgramResult ended = place.run_goal("Make the check pass");
   ASSERT_EQ(ended.code, 0) << ended.output << ended.errors;
   EXPECT_EQ(place.shown()["outcome"], Value("merged"));

@@ -144,7 +144,7 @@ ProgramResult RunFixture::answer_and_resume(const std::string& choice) const {
 }
 
 std::optional<std::string> RunFixture::git(const std::string& directory, std::vector<std::string> words) const {
-  words.insert(words.begin(), {"-C", directory, "-c", "user.name=Somebody", "-c", "user.email=somebody@example.org"});
+  words.insert(words.begin(), {"-C", directory, "-c", "user.name=Tester", "-c", "user.email=tester@example.org"});
   ProgramResult ended = start_program("git", environment_, {.arguments = std::move(words), .directory = root_});
   if (ended.code != 0) return std::nullopt;
   while (ended.output.ends_with('\n')) ended.output.pop_back();

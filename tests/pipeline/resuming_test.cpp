@@ -49,7 +49,7 @@ TEST_F(Resumed, ReportsChangedWorkflows) {
   begin();
   EXPECT_NE(place.shown()["workflows"].string_at("small.fix").value_or(""), "");
   edit(place, "flows/shaping.yaml", "Do hand-off", "Do the whole hand-off");
-  edit(place, "flows/fix.yaml", "Do mend", "Do really mend");
+  edit(place, "flows/fix.yaml", "Do fix", "Do really fix");
   const ProgramResult on = place.answer_and_resume("merge");
   ASSERT_EQ(on.code, 0) << said(on);
   EXPECT_THAT(changed(place), ElementsAre("small.fix", "small.shaping"));
@@ -58,7 +58,7 @@ TEST_F(Resumed, ReportsChangedWorkflows) {
 
 TEST_F(Resumed, ReportsAChangeOnce) {
   begin();
-  edit(place, "flows/fix.yaml", "Do mend", "Do really mend");
+  edit(place, "flows/fix.yaml", "Do fix", "Do really fix");
   ASSERT_EQ(place.resume().code, 1);
   ASSERT_EQ(place.resume().code, 1);
   EXPECT_THAT(changed(place), ElementsAre("small.fix"));

@@ -181,7 +181,7 @@ std::string reviewed(const std::string& word, Value::Array findings) {
 std::string fixed(const std::string& text, const std::string& file) {
   return lines({Line("fix").call("Read", Value::object({{"file_path", file}})),
                 Line("fix").call("Write", Value::object({{"file_path", file}, {"content", text}})),
-                Line("fix").complete(long_notes(), {coding_handoff({file}, {"Mended as found."})})});
+                Line("fix").complete(long_notes(), {coding_handoff({file}, {"Fixed as found."})})});
 }
 
 std::string audited() {

@@ -6,7 +6,7 @@ namespace sb::pipeline_tests {
 namespace {
 
 std::string head(const std::string& id, const std::string& more = {}) {
-  return fmt::format("id: {}\nname: {}\ndescription: A phase in little.\nversion: 1.0.0\n{}steps:\n", id, id, more);
+  return fmt::format("id: {}\nname: {}\ndescription: A small phase.\nversion: 1.0.0\n{}steps:\n", id, id, more);
 }
 
 // The prompt names the step and the workflow, for models that get nothing else.
@@ -41,7 +41,7 @@ std::vector<SmallFlow> small_flows() {
       {"design.yaml", of("small.design", {{"hand-off", "small.contracts.design"}})},
       {"coding.yaml", of("small.coding", {{"build", ""}, {"hand-off", wr + "coding_handoff"}})},
       {"review.yaml", of("small.review", {{"verdict", wr + "review_verdict"}}, "role: reviewer\n")},
-      {"fix.yaml", of("small.fix", {{"mend", wr + "coding_handoff"}})},
+      {"fix.yaml", of("small.fix", {{"fix", wr + "coding_handoff"}})},
       {"audit.yaml", of("small.audit", {{"audit", "small.contracts.audit"}})},
       {"contracts/design.yaml", contract("design")},
       {"contracts/audit.yaml", contract("audit")},

@@ -62,7 +62,7 @@ TEST(Transcript, ShowsTheScreenAfterLinesWereRedrawn) {
 
 TEST(Transcript, UsesTheIdsOfThisRunInLaterCommands) {
   Ids ids;
-  learn_ids(align({"go on with ct_25wnr0d1vxfz2g7k"}, {"go on with ct_9999r0d1vxfz2g7k"}), ids);
+  learn_ids(align({"continue with ct_25wnr0d1vxfz2g7k"}, {"continue with ct_9999r0d1vxfz2g7k"}), ids);
   EXPECT_EQ(with_ids_of_run("use ct_25wnr0d1vxfz2g7k --now", ids), "use ct_9999r0d1vxfz2g7k --now");
   EXPECT_EQ(with_ids_of_run("use ct_25wnr0d1vx… --now", ids), "use ct_9999r0d1vxfz2g7k --now");
   EXPECT_EQ(with_ids_of_run("use ct_77777777777777", ids), std::nullopt);

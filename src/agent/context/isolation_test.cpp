@@ -101,7 +101,7 @@ TEST(Isolation, RejectsUnknownKeysAndSuggestsTheNearest) {
   ASSERT_FALSE(mode);
   EXPECT_EQ(mode.error().code, ErrorCode::kInvalid);
   EXPECT_THAT(mode.error().remedy, HasSubstr("coding.confidence"));
-  // A known family of keys that is absent this time is no error; an unknown family is.
+  // A known family of keys that is absent this time is not an error; an unknown family is.
   for (const std::string key : {"shaping.*", "pitch", "discovery.notes", "tier0/docs/x.md", "rules/*"}) {
     EXPECT_TRUE(isolation_mode_for({.role = "", .mode = IsolationMode::kCustom, .include = {"*"}, .exclude = {key}},
                                    everything()))

@@ -129,8 +129,8 @@ WorkResult run_child(WorkContext& work_context, const ChildSession& child, std::
   };
   const WorkResult ended = work_context.children.work(*assignment, on_progress);
   // A child that only waits is called again until it ends.
-  const bool is_left_off = ended.state == EndState::kKilled && ended.reason.empty();
-  if (ended.state == EndState::kAwaiting || ended.state == EndState::kOutage || is_left_off) return ended;
+  const bool was_interrupted = ended.state == EndState::kKilled && ended.reason.empty();
+  if (ended.state == EndState::kAwaiting || ended.state == EndState::kOutage || was_interrupted) return ended;
   const Value end_event = Value::object({{"turn", work_context.turn},
                                          {"child", child.session},
                                          {"state", to_string(ended.state)},

@@ -138,8 +138,8 @@ WorkResult AgentLoop::suspend(WorkResult ended) {
 
 WorkResult AgentLoop::finish(WorkResult ended, Batch batch) {
   ended = with_totals(std::move(ended));
-  const bool is_left_off = ended.state == EndState::kKilled && ended.reason.empty();
-  if (is_left_off || ended.state == EndState::kInternalError) return ended;
+  const bool was_interrupted = ended.state == EndState::kKilled && ended.reason.empty();
+  if (was_interrupted || ended.state == EndState::kInternalError) return ended;
   batch.entries.push_back({"ended", Value::object({{"state", to_string(ended.state)},
                                                    {"reason", ended.reason},
                                                    {"usage", to_value(ended.usage)},

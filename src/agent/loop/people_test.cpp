@@ -180,11 +180,11 @@ TEST(People, AnInterruptionIsNotAnEnd) {
   place.script(complete_line("The first thing is done.") + complete_line("The second thing is done."));
   const std::string session = place.start("two-steps");
   Assignment assignment = place.assignment(session);
-  std::atomic<bool> goes_on = true;
-  assignment.should_continue = [&] { return goes_on.load(); };
+  std::atomic<bool> continues = true;
+  assignment.should_continue = [&] { return continues.load(); };
   place.on_progress = [&](const Progress& progress) {
     if (progress.kind == Progress::Kind::kTurn) {
-      goes_on = false;
+      continues = false;
       place.clock.sleep_ms(400);
     }
   };

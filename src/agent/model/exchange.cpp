@@ -29,19 +29,19 @@ std::string with_whole_characters(std::string_view json) {
     return json.substr(at, 2) == "\\u" && at + 6 <= json.size() && (json[at + 2] == 'd' || json[at + 2] == 'D') &&
            range.contains(json[at + 3]);
   };
-  std::string mended;
+  std::string repaired;
   for (std::size_t at = 0; at < json.size();) {
     if (json[at] != '\\') {
-      mended += json[at++];
+      repaired += json[at++];
       continue;
     }
     const bool is_pair = is_half(at, "89abAB") && is_half(at + 6, "cdefCDEF");
     const bool is_alone = !is_pair && is_half(at, "89abcdefABCDEF");
     const std::size_t length = is_pair ? 12 : is_alone ? 6 : 2;
-    mended += is_alone ? std::string_view("\\ufffd") : json.substr(at, length);
+    repaired += is_alone ? std::string_view("\\ufffd") : json.substr(at, length);
     at += length;
   }
-  return mended;
+  return repaired;
 }
 
 Result<Value> parse_event(const std::string& data) {

@@ -132,8 +132,8 @@ WorkResult ProgramSession::finish(WorkResult ended) {
   ended.usage = totals.usage;
   ended.micro_cents = totals.micro_cents;
   ended.turns = totals.turns;
-  const bool is_left_off = ended.state == EndState::kKilled && ended.reason.empty();
-  if (is_left_off || ended.state == EndState::kInternalError) return ended;
+  const bool was_interrupted = ended.state == EndState::kKilled && ended.reason.empty();
+  if (was_interrupted || ended.state == EndState::kInternalError) return ended;
   const int turn = parts_.transcript.turn();
   AgentLog::Entry last;
   if (ended.state == EndState::kAwaiting) {
@@ -167,13 +167,13 @@ void ProgramSession::note_activity() {
 
 bool ProgramSession::should_continue() {
   std::vector<Progress> progress_list;
-  bool goes_on = true, is_waiting = false;
+  bool continues = true, is_waiting = false;
   {
     const std::scoped_lock lock(mutex_);
     progress_list.swap(pending_progress_);
     is_waiting = last_failure_ && last_failure_->is_retryable() && now() < retry_at_ms_;
     const bool has_stayed = finished_at_ms_ != 0 && now() - finished_at_ms_ > kFarewellMs;
-    goes_on = !end_result_ && !has_stayed;
+    continues = !end_result_ && !has_stayed;
   }
   // Our tools have their own limits, and so have the program's; a program that is paused or waits for its provider does
   // not stall.
@@ -183,7 +183,7 @@ bool ProgramSession::should_continue() {
   for (const Progress& progress : progress_list) {
     if (parts_.work_context.on_progress) parts_.work_context.on_progress(progress);
   }
-  return parts_.work_context.watchdog.should_continue() && goes_on;
+  return parts_.work_context.watchdog.should_continue() && continues;
 }
 
 std::optional<WorkResult> ProgramSession::over_limits() {

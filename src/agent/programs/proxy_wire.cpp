@@ -188,10 +188,10 @@ void ReplyMeter::line(std::string_view text) {
   }
   if (wire_ == Wire::kChat && text.starts_with("[DONE]")) has_ended_ = true;
   // Most of a stream are deltas, which have nothing needed here.
-  const bool is_told =
+  const bool is_relevant =
       text.find("\"usage\"") != std::string_view::npos || text.find("_stop\"") != std::string_view::npos ||
       text.find("\"finish_reason\"") != std::string_view::npos || text.find("\"error\"") != std::string_view::npos;
-  if (!is_told) return;
+  if (!is_relevant) return;
   const auto event = parse_json(text);
   if (!event || !event->is_object()) return;
   if (auto error = error_in(*event)) failure_ = std::move(error);

@@ -26,7 +26,7 @@
 namespace sb::agent {
 
 struct ModelSettings {
-  const ModelProvider* provider = nullptr;     // a row of AgentSettings::providers; set by every reader
+  const ModelProvider* provider = nullptr;     // a row of the table of providers; set by every reader
   std::string name = {};                       // in the settings
   std::string model = {}, key = {}, url = {};  // key: `$NAME`, `file:PATH` or empty
   std::string api = {};                        // one of the provider's variants; of openai: responses, chat

@@ -67,8 +67,8 @@ Status make_repositories(const Seams& seams, const DemoFolder& place) {
   SB_TRY(write_project(seams, place));
   pipeline::Git git(seams, place.repository());
   SB_TRY(git.run({"add", "--all"}));
-  SB_TRY(git.run({"-c", "user.name=Somebody", "-c", "user.email=somebody@localhost", "-c", "commit.gpgSign=false",
-                  "commit", "--quiet", "--message", "Greet people"}));
+  SB_TRY(git.run({"-c", "user.name=Demo", "-c", "user.email=demo@localhost", "-c", "commit.gpgSign=false", "commit",
+                  "--quiet", "--message", "Greet people"}));
   SB_TRY(git.run({"remote", "add", "origin", place.remote()}));
   SB_TRY(git.run({"push", "--quiet", "--set-upstream", "origin", "main"}));
   return {};

@@ -38,7 +38,7 @@ Value brief(Value seen) {
 
 // Whether a loop has another iteration, and if not, why.
 struct Verdict {
-  bool goes_on = true;
+  bool continues = true;
   const char* reason = "limit";
   std::size_t total = 0;  // items or count
   std::size_t left_over = 0;
@@ -163,7 +163,7 @@ class Cursor {
   StepNo enter(StepNo number) {
     const Step& step = *at(number).step;
     const Verdict verdict = test(number, 0);
-    if (!verdict.goes_on) return left(number, 0, verdict);
+    if (!verdict.continues) return left(number, 0, verdict);
     trace("loop_entered", entered(step, verdict));
     frames_.push_back({step.id, 0});
     return at(number).body == kNoStep ? iterate(number) : at(number).body;
@@ -186,7 +186,7 @@ class Cursor {
       return kNoStep;
     }
     const Verdict verdict = test(loop, done);
-    if (!verdict.goes_on || at(loop).body == kNoStep) return left(loop, done, verdict);
+    if (!verdict.continues || at(loop).body == kNoStep) return left(loop, done, verdict);
     frame.iteration = done;
     trace("loop_iterated", Value::object({{"loop", frame.loop}, {"iteration", done}}));
     frames_.push_back(std::move(frame));
@@ -200,17 +200,17 @@ class Cursor {
     if (loop.kind == Loop::Kind::kFor || loop.kind == Loop::Kind::kForEach) {
       verdict.total = extent(loop);
       const auto done = static_cast<std::size_t>(next);
-      verdict.goes_on = done < verdict.total;
-      verdict.left_over = verdict.goes_on ? verdict.total - done : 0;
+      verdict.continues = done < verdict.total;
+      verdict.left_over = verdict.continues ? verdict.total - done : 0;
       verdict.reason = loop.kind == Loop::Kind::kFor ? "count" : "items";
     } else if (const Condition* condition = std::get_if<Condition>(&loop.source)) {
       frames_.push_back({at(number).step->id, next});
-      verdict.goes_on = workflow::holds(*condition, view()) == (loop.kind == Loop::Kind::kWhile);
+      verdict.continues = workflow::holds(*condition, view()) == (loop.kind == Loop::Kind::kWhile);
       frames_.pop_back();
       verdict.reason = "condition";
     }
-    if (verdict.goes_on && (next >= loop.max_iterations || is_exhausted())) {
-      verdict.goes_on = false;
+    if (verdict.continues && (next >= loop.max_iterations || is_exhausted())) {
+      verdict.continues = false;
       verdict.reason = "limit";
       verdict.wanted_more = true;
     }
@@ -260,7 +260,7 @@ class Cursor {
   bool opens_children(StepNo number) {
     const Step& step = *at(number).step;
     const Verdict verdict = test(number, 0);
-    if (!verdict.goes_on) {
+    if (!verdict.continues) {
       record_left(step, 0, verdict);
       return false;
     }
@@ -273,7 +273,7 @@ class Cursor {
   void record_joined(const Step& step) {
     const std::size_t total = extent(step.loop()->loop);
     const std::size_t most = static_cast<std::size_t>(step.loop()->loop.max_iterations);
-    Verdict verdict{.goes_on = false, .reason = "items", .total = total};
+    Verdict verdict{.continues = false, .reason = "items", .total = total};
     if (total > most) {
       verdict.reason = "limit";
       verdict.left_over = total - most;

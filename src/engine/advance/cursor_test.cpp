@@ -186,7 +186,7 @@ TEST(Pain12, StopAtTheLimitGivesNoWarning) {
 TEST(Pain12, AStopFromAnotherBodyStepDoesNotLeaveMidBody) {
   SessionSimulator journey(program_of("[" +
                                       loop("audit", "type: while, condition: {var: go}, maxIterations: 3",
-                                           step("draft") + "," + step("look", kControl) + "," + step("mend")) +
+                                           step("draft") + "," + step("look", kControl) + "," + step("fix")) +
                                       "]"));
   const AdvanceResult outcome = journey.deliver(says("stop"));
   EXPECT_EQ(place_of(journey.tip().position), "audit@0/look");
@@ -194,7 +194,7 @@ TEST(Pain12, AStopFromAnotherBodyStepDoesNotLeaveMidBody) {
   EXPECT_THAT(outcome.notes_to_agent[0], HasSubstr("not requested"));
   EXPECT_EQ(journey.payloads("output_recorded").at(0)["unsolicited"].size(), 1u);
   journey.deliver(says("continue"));
-  EXPECT_EQ(place_of(journey.tip().position), "audit@0/mend");
+  EXPECT_EQ(place_of(journey.tip().position), "audit@0/fix");
   journey.deliver({});
   journey.deliver({});
   EXPECT_EQ(place_of(journey.tip().position), "audit@1/look");
@@ -226,9 +226,9 @@ TEST(ArtifactLoop, TheLastDecisionOfTheSubmissionCounts) {
                  "," + step("end") + "]");
   Submission both;
   both.artifacts = {loop_control("stop"), loop_control("continue")};
-  SessionSimulator goes_on(program);
-  goes_on.deliver(both);
-  EXPECT_EQ(place_of(goes_on.tip().position), "audit@1/look");
+  SessionSimulator continued(program);
+  continued.deliver(both);
+  EXPECT_EQ(place_of(continued.tip().position), "audit@1/look");
   std::swap(both.artifacts[0], both.artifacts[1]);
   SessionSimulator stops(program);
   stops.deliver(both);
@@ -259,7 +259,7 @@ TEST(ArtifactLoop, ADecisionForAnotherEnclosingLoopIsIgnored) {
     journey.deliver(says("stop", id));
     EXPECT_EQ(place_of(journey.tip().position), "outer@0/inner@1/look") << id;
   }
-  for (const char* id : {"the-inner", "inner", "", "a name nobody knows"}) {
+  for (const char* id : {"the-inner", "inner", "", "an unknown name"}) {
     SessionSimulator journey(program);
     journey.deliver(says("stop", id));
     EXPECT_EQ(place_of(journey.tip().position), "outer@0/rest") << id;

@@ -24,9 +24,9 @@ steps:
     counts:
       majorCount: {of: findings, where: {var: severity, equals: major}}
       findingCount: {of: findings}
-  - id: tell
-    title: Tell
-    prompt: Tell it.
+  - id: report
+    title: Report
+    prompt: Report it.
     outputContract:
       contractRef: wr.contracts.review_verdict
       narrow:
@@ -81,11 +81,11 @@ TEST(Narrow, RefusesWithItsReasonAndAValidExample) {
   Value clean = bundle.back()->contracts.find("wr.contracts.review_verdict")->example;
   clean.set("verdict", "clean");
   const Value serious = Value::object({{"majorCount", 1}});
-  const AdvanceResult refused = sent(program, "tell", serious, {.artifacts = {clean}});
+  const AdvanceResult refused = sent(program, "report", serious, {.artifacts = {clean}});
   ASSERT_EQ(refused.kind, AdvanceResult::Kind::kBlocked);
   ASSERT_EQ(refused.blockers.size(), 1u);
   EXPECT_THAT(refused.blockers.front().message, HasSubstr("There is a major finding."));
-  EXPECT_EQ(sent(program, "tell", serious, {.artifacts = {refused.blockers.front().example}}).kind,
+  EXPECT_EQ(sent(program, "report", serious, {.artifacts = {refused.blockers.front().example}}).kind,
             AdvanceResult::Kind::kAdvanced);
 }
 
@@ -94,7 +94,7 @@ TEST(Narrow, AppliesOnlyIfItsConditionIsTrue) {
   const Program program(bundle.back());
   Value clean = bundle.back()->contracts.find("wr.contracts.review_verdict")->example;
   clean.set("verdict", "clean");
-  EXPECT_EQ(sent(program, "tell", Value::object({{"majorCount", 0}}), {.artifacts = {clean}}).kind,
+  EXPECT_EQ(sent(program, "report", Value::object({{"majorCount", 0}}), {.artifacts = {clean}}).kind,
             AdvanceResult::Kind::kAdvanced);
 }
 

@@ -14,7 +14,7 @@ using testing::HasSubstr;
 using testing::Not;
 using testing::StartsWith;
 
-constexpr const char* kHead = "id: told\nname: Told\ndescription: For telling.\nversion: 1.0.0\n";
+constexpr const char* kHead = "id: shown\nname: Shown\ndescription: For rendering.\nversion: 1.0.0\n";
 
 class RenderedSteps {
  public:
@@ -49,8 +49,8 @@ functionDefinitions:
   - {name: tally, definition: Count the findings.}
   - {name: unused, definition: Never shown.}
 steps:
-  - id: mend
-    title: "Mend {{what}}"
+  - id: fix
+    title: "Fix {{what}}"
     agentRole: You are a careful plumber.
     prompt: "Look at {{what}} and {{missing}}."
     guidance: ["Start at {{what}}."]
@@ -64,7 +64,7 @@ steps:
 TEST(Pain1, StandingGuidanceReachesTheAgentAtStartAndResume) {
   const RenderedSteps rendered(kFull);
   for (const RenderReason render_reason : {RenderReason::kStart, RenderReason::kRehydrate}) {
-    const std::string text = rendered.step("mend", render_reason);
+    const std::string text = rendered.step("fix", render_reason);
     EXPECT_THAT(text, HasSubstr("- The tests pass.\n"));
     EXPECT_THAT(text, HasSubstr("- Small commits only.\n"));
     EXPECT_THAT(text, HasSubstr("- Which browser?\n"));
@@ -76,7 +76,7 @@ TEST(Pain1, StandingGuidanceReachesTheAgentAtStartAndResume) {
 
 TEST(Pain1, RoleAndGuidanceComeWithTheirStep) {
   for (const RenderReason render_reason : {RenderReason::kStart, RenderReason::kAdvance, RenderReason::kRehydrate}) {
-    const std::string text = RenderedSteps(kFull).step("mend", render_reason, Value::object({{"what", "the tap"}}));
+    const std::string text = RenderedSteps(kFull).step("fix", render_reason, Value::object({{"what", "the tap"}}));
     EXPECT_THAT(text, HasSubstr("You are a careful plumber."));
     EXPECT_THAT(text, HasSubstr("- Start at the tap.\n"));
   }
@@ -84,7 +84,7 @@ TEST(Pain1, RoleAndGuidanceComeWithTheirStep) {
 
 TEST(Answer, ClarificationsAreAskedUntilTheFirstDelivery) {
   const RenderedSteps rendered(kFull);
-  EXPECT_THAT(rendered.step("mend", RenderReason::kStart),
+  EXPECT_THAT(rendered.step("fix", RenderReason::kStart),
               HasSubstr("from what you know; ask a person the rest with `ask`"));
   Node node = rendered.node("rest");
   node.depth = 1;
@@ -96,7 +96,7 @@ TEST(Answer, ClarificationsAreAskedUntilTheFirstDelivery) {
 
 TEST(Answer, ReferencesAreFullAtTheStartAndShortLater) {
   const RenderedSteps rendered(kFull);
-  const Node node = rendered.node("mend");
+  const Node node = rendered.node("fix");
   const Value context = Value::object();
   const Value found = Value(Value::Array{Value::object({{"id", "guide"}, {"path", "/srv/docs/style.md"}}),
                                          Value::object({{"id", "gone"}, {"path", Value()}})});
@@ -113,7 +113,7 @@ TEST(Answer, ReferencesAreFullAtTheStartAndShortLater) {
 
 TEST(Answer, PartsHaveAFixedOrder) {
   const RenderedSteps rendered(kFull);
-  const Node node = rendered.node("mend");
+  const Node node = rendered.node("fix");
   const Value context = Value::object({{"what", "the tap"}, {"size", "big"}});
   StepView view{
       .program = rendered.program(), .node = node, .context = context, .render_reason = RenderReason::kRehydrate};
@@ -124,7 +124,7 @@ TEST(Answer, PartsHaveAFixedOrder) {
   std::size_t at = 0;
   for (const char* part :
        {"Note: something was odd", "Goal: Dry floor", "The tests pass.", "Small commits", "Style guide", "Noted so far",
-        "# Mend the tap", "careful plumber", "Look at the tap", "Start at the tap", "tally(): Count the findings.",
+        "# Fix the tap", "careful plumber", "Look at the tap", "Start at the tap", "tally(): Count the findings.",
         "It is big.", "Checked on delivery:", "continueToken"}) {
     const std::size_t found = text.find(part, at);
     ASSERT_NE(found, std::string::npos) << part << "\n" << text;
@@ -133,12 +133,11 @@ TEST(Answer, PartsHaveAFixedOrder) {
 }
 
 TEST(Answer, MarksUnsetVariables) {
-  EXPECT_THAT(RenderedSteps(kFull).step("mend"), HasSubstr("Look at [unset: what] and [unset: missing]."));
+  EXPECT_THAT(RenderedSteps(kFull).step("fix"), HasSubstr("Look at [unset: what] and [unset: missing]."));
 }
 
 TEST(Answer, ShowsFragmentsWhoseConditionIsTrue) {
-  const std::string text =
-      RenderedSteps(kFull).step("mend", RenderReason::kAdvance, Value::object({{"size", "SMALL"}}));
+  const std::string text = RenderedSteps(kFull).step("fix", RenderReason::kAdvance, Value::object({{"size", "SMALL"}}));
   EXPECT_THAT(text, HasSubstr("It is small."));
   EXPECT_THAT(text, Not(HasSubstr("It is big.")));
 }
@@ -146,8 +145,8 @@ TEST(Answer, ShowsFragmentsWhoseConditionIsTrue) {
 // WorkRail shows nothing for a step with references, and everything for one without.
 TEST(RunnersUp, FunctionReferencesShowTheReferencedFunction) {
   const RenderedSteps rendered(kFull);
-  EXPECT_THAT(rendered.step("mend"), HasSubstr("- tally(): Count the findings.\n"));
-  EXPECT_THAT(rendered.step("mend"), Not(HasSubstr("Never shown.")));
+  EXPECT_THAT(rendered.step("fix"), HasSubstr("- tally(): Count the findings.\n"));
+  EXPECT_THAT(rendered.step("fix"), Not(HasSubstr("Never shown.")));
   EXPECT_THAT(rendered.step("rest", RenderReason::kRehydrate), Not(HasSubstr("Count the findings.")));
 }
 

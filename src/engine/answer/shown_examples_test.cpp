@@ -19,10 +19,10 @@ using testing::IsEmpty;
 
 // The JSON after each `Example: ` in a text.
 std::vector<Value> examples_in(const std::string& text) {
-  constexpr std::string_view kLead = "\n  Example: ";
+  constexpr std::string_view kPrefix = "\n  Example: ";
   std::vector<Value> found;
-  for (std::size_t at = text.find(kLead); at != std::string::npos; at = text.find(kLead, at)) {
-    at += kLead.size();
+  for (std::size_t at = text.find(kPrefix); at != std::string::npos; at = text.find(kPrefix, at)) {
+    at += kPrefix.size();
     auto value = parse_json(text.substr(at, text.find('\n', at) - at));
     if (!value) {
       ADD_FAILURE() << text;
@@ -45,7 +45,7 @@ std::vector<std::string> faults_of(const Program& program, const std::string& st
   Submission sent;
   sent.notes = "Done.";
   sent.context = Value::object();
-  const auto tell = [&](std::string_view where) {
+  const auto check_sent = [&](std::string_view where) {
     std::vector<std::string> faults;
     Value after = context;
     for (const auto& member : sent.context.members()) after.set(member.name, member.value);
@@ -56,7 +56,7 @@ std::vector<std::string> faults_of(const Program& program, const std::string& st
   };
   const std::vector<Blocker> refused = check(program, node, context, sent);
   sent.artifacts = examples_in(requirement_text(program, node.position, context));
-  std::vector<std::string> faults = tell("told");
+  std::vector<std::string> faults = check_sent("shown");
   sent.artifacts.clear();
   for (const Blocker& blocker : refused) {
     if (blocker.code == BlockerCode::kMissingContext) {
@@ -70,7 +70,7 @@ std::vector<std::string> faults_of(const Program& program, const std::string& st
       sent.artifacts.push_back(blocker.example);
     }
   }
-  for (std::string& fault : tell("refused")) faults.push_back(std::move(fault));
+  for (std::string& fault : check_sent("refused")) faults.push_back(std::move(fault));
   return faults;
 }
 

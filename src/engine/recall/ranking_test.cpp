@@ -62,7 +62,7 @@ TEST(SearchWords, AreFoldedAndSplitByUnicodeRules) {
 }
 
 TEST(Ranking, PutsEachSessionInItsTier) {
-  Summary summary = session("s-abcdefghijklmnopqrstuvwxyz", "Mend the login page for customers");
+  Summary summary = session("s-abcdefghijklmnopqrstuvwxyz", "Fix the login page for customers");
   summary.recap = "The cookie was never set.";
   summary.git_head = std::string(40, 'a');
   summary.git_branch = "feature/login";
@@ -111,7 +111,7 @@ TEST(Ranking, FindsEveryScript) {
     const int tier = judged({.text = query}, session("s-1", title)).tier;
     // Greek capitals are written without accents, so only one of the two words matches as typed.
     EXPECT_EQ(tier, query.starts_with("σ") ? 2 : 1) << query;
-    EXPECT_EQ(judged({.text = query}, session("s-1", "Mend the page")).tier, 6) << query;
+    EXPECT_EQ(judged({.text = query}, session("s-1", "Fix the page")).tier, 6) << query;
   }
 }
 

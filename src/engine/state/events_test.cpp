@@ -42,7 +42,7 @@ class EventTest : public testing::Test {
   }
   void start() {
     ok("session_started",
-       R"({"v": 1, "session": "s-1", "workflow": "wr.x", "name": "X", "hash": "sha256:0", "goal": "Mend it\nnow",
+       R"({"v": 1, "session": "s-1", "workflow": "wr.x", "name": "X", "hash": "sha256:0", "goal": "Fix it\nnow",
            "context": {}, "autonomous": true, "workspace": "/w", "depth": 1, "git_branch": "main",
            "parent": {"session": "s-0", "node": 4, "child": "c"}})");
   }
@@ -82,8 +82,8 @@ TEST_F(EventTest, SessionStarted) {
   bad("node_opened", opening(1, 0, 0));
   start();
   const Summary& summary = state_.summary;
-  EXPECT_EQ(summary.title, "Mend it");
-  EXPECT_EQ(summary.goal, "Mend it\nnow");
+  EXPECT_EQ(summary.title, "Fix it");
+  EXPECT_EQ(summary.goal, "Fix it\nnow");
   EXPECT_TRUE(summary.is_autonomous);
   EXPECT_EQ(summary.parent_session, "s-0");
   EXPECT_EQ(summary.parent_node, 4);

@@ -88,10 +88,10 @@ Status SessionFold::trip(Waiting::Kind what) {
 
 Status SessionFold::lift(Waiting::Kind what) {
   Node& node = *SB_TRY(waiting_node(what));
-  const bool goes_on = payload_.string("choice") != "stop";
+  const bool continues = payload_.string("choice") != "stop";
   SB_TRY(payload_.done());
   node.waiting.reset();
-  if (goes_on && what == Waiting::Kind::kBreaker) {
+  if (continues && what == Waiting::Kind::kBreaker) {
     node.breaker_lifted = true;
     node.consecutive_blocks = 0;
     node.rejections = 0;

@@ -12,7 +12,7 @@
 //   2    CRC-16/CCITT-FALSE over the 36 bytes before
 //
 // When reading, case does not matter, o is read as 0, i and l as 1, and blanks, quotes and backticks around the token
-// are ignored. The checksum distinguishes a mangled token (a copying error: suggest to copy it again) from one that was
+// are ignored. The checksum distinguishes a mangled token (a copying error: suggest copying it again) from one that was
 // not made here (kForbidden). Pure.
 #pragma once
 

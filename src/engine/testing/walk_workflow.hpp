@@ -135,8 +135,8 @@ class Answering {
     Value artifact = contract->example;
     if (contract->ref == workflow::kLoopControl) {
       const auto rounds = playing_.rounds.find(step.id);
-      const bool goes_on = rounds != playing_.rounds.end() && said_continue_[step.id]++ < rounds->second;
-      artifact.set("decision", goes_on ? "continue" : "stop");
+      const bool continues = rounds != playing_.rounds.end() && said_continue_[step.id]++ < rounds->second;
+      artifact.set("decision", continues ? "continue" : "stop");
     }
     if (const auto merge = playing_.merge.find(step.id); merge != playing_.merge.end()) {
       for (const auto& [name, value] : merge->second.members()) artifact.set(name, value);

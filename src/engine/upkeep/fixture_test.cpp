@@ -102,9 +102,9 @@ TEST_P(SessionFixture, OpensUndamagedAndContinues) {
     ASSERT_TRUE(again) << again.error().error.to_string();
     EXPECT_EQ(to_json(again->to_value()), to_json(answer));
   }
-  const auto mended = (*process)->continue_session(held->string_at("fork").value_or(""), "Door replaced.");
-  ASSERT_TRUE(mended) << mended.error().error.to_string();
-  EXPECT_EQ(mended->line["pending"]["stepId"], Value("plan"));
+  const auto continued = (*process)->continue_session(held->string_at("fork").value_or(""), "Door replaced.");
+  ASSERT_TRUE(continued) << continued.error().error.to_string();
+  EXPECT_EQ(continued->line["pending"]["stepId"], Value("plan"));
   const auto decided = (*process)->decide(held->string_at("decision").value_or(""), "approve");
   ASSERT_TRUE(decided) << decided.error().to_string();
   const auto built = (*process)->continue_session(held->string_at("gate").value_or(""), "");

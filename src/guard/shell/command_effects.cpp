@@ -118,10 +118,10 @@ class Classifier {
 
   void follow(WordSpan arguments, std::string_view name) {
     const auto operands = parse_arguments(arguments, {}).operands;
-    const bool is_told = name == "cd" && operands.size() == 1 && operands.front().is_known &&
-                         !operands.front().is_pattern && operands.front().text != "-";
+    const bool is_known_folder = name == "cd" && operands.size() == 1 && operands.front().is_known &&
+                                 !operands.front().is_pattern && operands.front().text != "-";
     EffectList::WorkingFolder& place = effects_.place;
-    if (!is_told) {
+    if (!is_known_folder) {
       place.is_known = false;
     } else if (operands.front().text.starts_with('/')) {
       place = {operands.front().text, true};

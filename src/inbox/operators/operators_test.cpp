@@ -45,8 +45,8 @@ TEST(Operators, OnlyAnEnrolledKeyExtendsTheChain) {
   InboxTestBed place;
   const KeyPair ann = place.enrol("ann");
   const KeyPair mallory = make_key_pair(place.random);
-  const std::string by_nobody = *place.operators.enrolment("mallory", mallory.public_key, 5, mallory.secret);
-  EXPECT_FALSE(Operators::parse(place.registry + by_nobody, "r"));
+  const std::string unauthorized = *place.operators.enrolment("mallory", mallory.public_key, 5, mallory.secret);
+  EXPECT_FALSE(Operators::parse(place.registry + unauthorized, "r"));
   const KeyPair ben = place.enrol("ben");
   place.extend(*place.operators.key_revocation(ben.public_key, 6, ann.secret));
   const std::string by_revoked = *place.operators.enrolment("mallory", mallory.public_key, 7, ben.secret);

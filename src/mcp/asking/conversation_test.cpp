@@ -206,10 +206,10 @@ TEST_F(AskingConversation, LostResultIsReturnedAgainInsteadOfAskingTwice) {
   place.answer_elsewhere(id, {"staging"});
   const Value first = line_of(asked());
   EXPECT_EQ(first.string_at("outcome"), "answered");
-  const Value told_again = asked();
-  EXPECT_EQ(to_json(line_of(told_again)), to_json(first));
-  EXPECT_THAT(to_json(told_again), HasSubstr("already received"));
-  EXPECT_THAT(to_json(told_again), HasSubstr("again: true"));
+  const Value repeated = asked();
+  EXPECT_EQ(to_json(line_of(repeated)), to_json(first));
+  EXPECT_THAT(to_json(repeated), HasSubstr("already received"));
+  EXPECT_THAT(to_json(repeated), HasSubstr("again: true"));
   // `again` asks the person again, and later calls join that question until it is answered.
   const std::string second = line_of(asked(true)).string_at("decision").value();
   EXPECT_NE(second, id);

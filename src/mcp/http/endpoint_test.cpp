@@ -372,16 +372,16 @@ TEST_F(Endpoint, ReportsStatelessErrorsByStatusToo) {
     EXPECT_EQ(response["id"], Value(9)) << exchange->body;
     return std::pair(exchange->status, code.is_integer() ? code.as_integer() : 0);
   };
-  using Told = std::pair<int, std::int64_t>;
-  EXPECT_EQ(answer(stateless("unknown/method"), saying("unknown/method")), Told(404, -32601));
-  EXPECT_EQ(answer(stateless("initialize"), saying("initialize")), Told(404, -32601));
-  EXPECT_EQ(answer(stateless("tools/list"), saying("prompts/list")), Told(400, -32020));
-  EXPECT_EQ(answer(stateless("tools/list"), {}), Told(400, -32020));
-  EXPECT_EQ(answer(stateless("tools/list", "", "v999"), saying("tools/list", "", "v999")), Told(400, -32022));
+  using StatusAndCode = std::pair<int, std::int64_t>;
+  EXPECT_EQ(answer(stateless("unknown/method"), saying("unknown/method")), StatusAndCode(404, -32601));
+  EXPECT_EQ(answer(stateless("initialize"), saying("initialize")), StatusAndCode(404, -32601));
+  EXPECT_EQ(answer(stateless("tools/list"), saying("prompts/list")), StatusAndCode(400, -32020));
+  EXPECT_EQ(answer(stateless("tools/list"), {}), StatusAndCode(400, -32020));
+  EXPECT_EQ(answer(stateless("tools/list", "", "v999"), saying("tools/list", "", "v999")), StatusAndCode(400, -32022));
   EXPECT_EQ(answer(R"({"jsonrpc":"2.0","id":9,"method":"server/discover","params":{}})", saying("server/discover")),
-            Told(400, -32602));
+            StatusAndCode(400, -32602));
   EXPECT_EQ(answer(stateless("tools/call", R"("name":"none","arguments":{},)"), saying("tools/call", "none")),
-            Told(200, -32602));
+            StatusAndCode(200, -32602));
 }
 
 TEST_F(Endpoint, AcceptsStatelessNotificationsAndNothingElse) {

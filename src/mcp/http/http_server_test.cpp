@@ -186,7 +186,7 @@ TEST(HttpServer, FinishesRunningCallsBeforeItStops) {
   ASSERT_TRUE(holds_soon([&] { return server.record->waiting == 1; }));
   server.begin_closing();
   EXPECT_EQ(listener.answer().status, 200) << "a stream that ends, not one that is cut off";
-  server.record->may_go_on = true;
+  server.record->is_released = true;
   const TestResponse answer = client.answer();
   EXPECT_EQ(answer.status, 200);
   EXPECT_NE(answer.body.find("waited"), std::string::npos);

@@ -70,7 +70,7 @@ using FakeExchangePtr = std::shared_ptr<FakeExchange>;
 // What a test sees of the calls, from its own thread.
 struct StubRecord {
   std::atomic<int> waiting = 0, cancelled = 0;
-  std::atomic<bool> may_go_on = false;
+  std::atomic<bool> is_released = false;
 };
 
 class StubService : public Service {
@@ -113,7 +113,7 @@ class StubService : public Service {
   // Blocks until it is cancelled or released.
   HandlerResult wait(const Call& call) {
     ++record_->waiting;
-    while (!*call.is_cancelled && !record_->may_go_on) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    while (!*call.is_cancelled && !record_->is_released) std::this_thread::sleep_for(std::chrono::milliseconds(1));
     if (*call.is_cancelled) ++record_->cancelled;
     return said("waited");
   }

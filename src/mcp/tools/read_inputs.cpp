@@ -226,10 +226,10 @@ class Reading {
     const std::string hint = near.name.empty() ? "" : fmt::format("; did you mean {}?", near.name);
     if (spec_.refuses_unknown || !path.empty()) {
       fault(at, fmt::format("is not an input of {}{}", spec_.name, hint));
-    } else if (++ignored_ <= kIgnoredTold) {
+    } else if (++ignored_ <= kIgnoredReported) {
       inputs_.notes.push_back(fmt::format("{} is not an input of {} and was ignored{}", at, spec_.name,
                                           near.name.empty() ? "" : fmt::format(" (did you mean {}?)", near.name)));
-    } else if (ignored_ == kIgnoredTold + 1) {
+    } else if (ignored_ == kIgnoredReported + 1) {
       inputs_.notes.push_back("other unknown inputs were ignored too");
     }
   }
@@ -375,7 +375,7 @@ class Reading {
   }
 
   const ToolSpec& spec_;
-  static constexpr int kIgnoredTold = 3;
+  static constexpr int kIgnoredReported = 3;
 
   Inputs& inputs_;
   int ignored_ = 0;

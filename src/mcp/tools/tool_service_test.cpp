@@ -129,9 +129,9 @@ TEST_F(Tools, DoesNotOfferAnotherProjectsSessionAndReportsWhatWasNotFound) {
 TEST_F(Tools, FixableMistakeSaysSoAndItsTemplateIsAccepted) {
   const Value wrong = error("ask", R"({"declaration": 5})");
   EXPECT_EQ(wrong["retry"].string_at("kind"), "retryable_immediate");
-  Value mended = wrong["details"]["correctTemplate"];
-  mended.set("workspacePath", workspace);
-  EXPECT_EQ(line("ask", to_json(mended)).string_at("kind"), "awaiting");
+  Value corrected = wrong["details"]["correctTemplate"];
+  corrected.set("workspacePath", workspace);
+  EXPECT_EQ(line("ask", to_json(corrected)).string_at("kind"), "awaiting");
   for (const auto& [tool, arguments] : std::vector<std::pair<std::string, std::string>>{
            {"ask", R"({"declaration": {"decision": "env", "instruction": "Which?", "option": ["a", "b"]}})"},
            {"continue_workflow", R"({"continueToken": "ct_abc"})"},

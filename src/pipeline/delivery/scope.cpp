@@ -48,8 +48,8 @@ bool names_path(std::string_view sentence, std::string_view path) {
     const std::size_t end = at + path.size();
     const bool begins = at == 0 || (!is_of_path(sentence[at - 1]) && sentence[at - 1] != '.');
     // A full stop ends a sentence, or is part of the name.
-    const bool goes_on = end + 1 < sentence.size() && sentence[end] == '.' && is_of_path(sentence[end + 1]);
-    if (begins && !goes_on && (end == sentence.size() || !is_of_path(sentence[end]))) return true;
+    const bool continues = end + 1 < sentence.size() && sentence[end] == '.' && is_of_path(sentence[end + 1]);
+    if (begins && !continues && (end == sentence.size() || !is_of_path(sentence[end]))) return true;
   }
   return false;
 }

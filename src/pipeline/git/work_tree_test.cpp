@@ -318,7 +318,7 @@ TEST_F(Trees, RemoveTemporaryFilesOfKilledWrites) {
   for (const std::string folder : {"", "src/", ".signalbox/", "new/deep/"}) {
     place.put("trees/run1/" + folder + left, "half");
   }
-  place.put("trees/run1/src/.signalbox-write.md", "somebody's");
+  place.put("trees/run1/src/.signalbox-write.md", "not ours");
   place.put("trees/run1/.gitignore", ".signalbox-write*\n");
   remove_interrupted_writes(place.seams, tree);
   EXPECT_EQ(place.sh("cd trees/run1 && find . -name '.signalbox-write*'"), "./src/.signalbox-write.md");

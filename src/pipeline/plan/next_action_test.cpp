@@ -348,10 +348,10 @@ TEST(Plan, APhaseHasItsOwnTimeLimitUnlessTheSettingsSetOne) {
                                            {Phase::kAudit, 25}};
   for (const auto& [phase, usual] : minutes) {
     EXPECT_EQ(limits_for(phase, {}, settings).time_ms, usual * 60'000) << to_string(phase);
-    for (const int said : {59, 60, 61}) {
-      RunSettings told = settings;
-      told.agents.limits.time_ms = said * 60'000;
-      EXPECT_EQ(limits_for(phase, {}, told).time_ms, said * 60'000) << to_string(phase);
+    for (const int limit : {59, 60, 61}) {
+      RunSettings limited = settings;
+      limited.agents.limits.time_ms = limit * 60'000;
+      EXPECT_EQ(limits_for(phase, {}, limited).time_ms, limit * 60'000) << to_string(phase);
     }
   }
 }

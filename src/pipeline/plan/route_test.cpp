@@ -91,7 +91,7 @@ TEST(Route, ABodyThatOnlyMentionsTheInterfaceDoesNotCount) {
 
 TEST(Route, AnUnambiguousAcceptanceCriterionCounts) {
   EXPECT_TRUE(touches_ui("", {"It is fast", "The screen shows how far it is"}));
-  EXPECT_FALSE(touches_ui("", {"Whoever may view the project may export it", "The component is tested"}));
+  EXPECT_FALSE(touches_ui("", {"Anyone who can view the project can export it", "The component is tested"}));
 }
 
 TEST(Route, IgnoresInvalidUtf8) {

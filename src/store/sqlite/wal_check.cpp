@@ -165,7 +165,7 @@ std::optional<Sum> salts_of_this_round(const Wal& wal) {
 }
 
 // Whether there may be more frames of this round: the damaged frame may be damaged in its salts.
-bool goes_on(const Wal& wal, std::int64_t read, const Sum& salts) {
+bool may_have_more(const Wal& wal, std::int64_t read, const Sum& salts) {
   const auto next = wal.frame(read + 1);
   const auto second = wal.frame(read + 2);
   return (next && next->salts == salts) || (second && second->salts == salts);
@@ -179,7 +179,7 @@ Status check_wal(Connection& connection) {
   if (!read) return {};
   const Wal wal(path);
   const auto salts = wal.is_known() ? salts_of_this_round(wal) : std::nullopt;
-  if (!salts || !goes_on(wal, *read, *salts)) return {};
+  if (!salts || !may_have_more(wal, *read, *salts)) return {};
   int lost = 0;
   std::int64_t last_lost = 0;
   auto frame = wal.frame(*read + 1);

@@ -43,7 +43,7 @@ Checked<Contract> read_contract(const Document& document);
 
 class Contracts {
  public:
-  // The built-in ones: the nine of the format, and two of our own. Read once, shared.
+  // The built-in ones: those of the format, and our own. Read once, shared.
   static const Contracts& bundled();
 
   // A later one with the same ref replaces the earlier.

@@ -46,12 +46,12 @@ std::vector<std::string> ids_of(const Bundle& bundle) {
 
 constexpr std::string_view kTwoSteps = R"(
   - {id: find-it, title: "Find it in the {place}", prompt: "Go {depth} deep, {deep}. Then {{later}}."}
-  - {id: tell-it, title: Tell it, prompt: Tell what you found., runCondition: {var: isFound}}
+  - {id: report-it, title: Report it, prompt: Report what you found., runCondition: {var: isFound}}
 )";
 
 TEST(CompileTemplates, StepsReplaceTheCaller) {
   const Bundle bundle = compiled(calling("    runCondition: {var: isNeeded}"), with_routine(kTwoSteps));
-  EXPECT_THAT(ids_of(bundle), ElementsAre("look-around.find-it", "look-around.tell-it"));
+  EXPECT_THAT(ids_of(bundle), ElementsAre("look-around.find-it", "look-around.report-it"));
   const std::vector<Step>& steps = definition_of(bundle).steps;
   EXPECT_EQ(steps[0].title, "Find it in the attic");
   EXPECT_EQ(steps[0].prompt, "Go 3 deep, true. Then {{later}}.");
@@ -81,7 +81,7 @@ steps:
 TEST(CompileTemplates, AMissingArgumentIsReportedOnceByName) {
   const std::string reported = compile_faults(calling(""), with_routine(R"(
   - {id: find-it, title: "{room}", prompt: "{room} and {room}"}
-  - {id: tell-it, title: Tell, prompt: "{room}"}
+  - {id: report-it, title: Report, prompt: "{room}"}
 )"));
   EXPECT_THAT(reported, HasSubstr("needs the argument \"room\""));
   EXPECT_EQ(std::ranges::count(reported, '\n'), 1) << reported;
@@ -144,7 +144,7 @@ TEST(CompileTemplates, RoutinesMayCallRoutines) {
 TEST(CompileTemplates, ACycleOfRoutinesIsReportedOnce) {
   FakeResolver around = with_routine(R"(
   - {id: go-in, title: Go in, templateCall: {templateId: wr.templates.routine.step}}
-  - {id: go-on, title: Go on, templateCall: {templateId: wr.templates.routine.step}}
+  - {id: proceed, title: Proceed, templateCall: {templateId: wr.templates.routine.step}}
 )");
   around.add_routine("wr.templates.routine.step", R"({id: wr.routine-step, name: S, description: S., version: 1.0.0,
     steps: [{id: back, title: B, templateCall: {templateId: wr.templates.routine.look}},
@@ -220,10 +220,10 @@ TEST(CompileTemplates, RoutineFeaturesApplyToItsBlocksOnly) {
   around.add_feature("own.feature", Value::object({{"constraints", Value::array({"From the routine."})}}));
   around.add_feature("outer.feature", Value::object({{"constraints", Value::array({"From outside."})}}));
   const Bundle bundle = compiled(
-      calling("  - {id: after, title: After, promptBlocks: {goal: Go on.}}", "features: [outer.feature]"), around);
+      calling("  - {id: after, title: After, promptBlocks: {goal: Continue.}}", "features: [outer.feature]"), around);
   EXPECT_EQ(definition_of(bundle).steps[0].prompt,
             "## Goal\nFind attic.\n\n## Constraints\n- From outside.\n- From the routine.");
-  EXPECT_EQ(definition_of(bundle).steps[1].prompt, "## Goal\nGo on.\n\n## Constraints\n- From outside.");
+  EXPECT_EQ(definition_of(bundle).steps[1].prompt, "## Goal\nContinue.\n\n## Constraints\n- From outside.");
 }
 
 TEST(CompileTemplates, TheCallersRequirementsApplyToTheLastStep) {
@@ -237,7 +237,7 @@ TEST(CompileTemplates, TheCallersRequirementsApplyToTheLastStep) {
 )"),
                                  with_routine(kTwoSteps));
   EXPECT_THAT(ids_of(bundle),
-              ElementsAre("look-around.find-it", "look-around.tell-it", "look-around.tell-it__verification"));
+              ElementsAre("look-around.find-it", "look-around.report-it", "look-around.report-it__verification"));
   const std::vector<Step>& steps = definition_of(bundle).steps;
   EXPECT_FALSE(steps[0].contract);
   EXPECT_EQ(steps[0].confirmation.kind, Confirmation::Kind::kNone);

@@ -30,7 +30,7 @@ TEST(Pain2, VirtualStepsArePinned) {
     writes: [src/**]
     audit: {prompt: Look at it., rubric: [It is small., It is tested.]}
     verification: {command: make test}
-  - {id: after, title: After, prompt: Go on.}
+  - {id: after, title: After, prompt: Continue.}
 )"));
   EXPECT_THAT(ids_of(bundle), ElementsAre("build", "build__verification", "build__audit", "after"));
   const Value& pinned = bundle.back()->pinned["workflow"]["steps"];

@@ -200,7 +200,7 @@ TEST(DefinitionSense, KeysNothingSets) {
        "unknown_context_key@/steps/1/promptFragments/0/when"},
       {uses("promptFragments: [{id: a, text: \"{{verdct}}\"}]"), "unknown_context_key@/steps/1/promptFragments/0/text"},
       {uses("jumpIf: {when: {var: verdct}, to: one}"), "unknown_context_key@/steps/1/jumpIf"},
-      {both(sets, "{id: two, title: \"Mend {{verdct}}\", prompt: p}"), "unknown_context_key@/steps/1/title"},
+      {both(sets, "{id: two, title: \"Fix {{verdct}}\", prompt: p}"), "unknown_context_key@/steps/1/title"},
       {both(sets, "{id: two, title: T, prompt: \"{{verdct}} and {{verdct}}\"}"), "unknown_context_key@/steps/1/prompt"},
       {both(sets, "{id: two, title: T, promptBlocks: {procedure: [a, \"{{verdct}}\"]}}"),
        "unknown_context_key@/steps/1/promptBlocks/procedure/1"},

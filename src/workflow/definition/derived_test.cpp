@@ -18,9 +18,9 @@ description: Counts and narrows.
 version: 1.0.0
 steps:
   - {id: find, title: Find, prompt: Find them., captures: {found: {type: array}, isLate: {type: boolean}}}
-  - id: tell
-    title: Tell
-    prompt: Tell them.
+  - id: report
+    title: Report
+    prompt: Report them.
 )" + members;
 }
 
@@ -55,7 +55,7 @@ TEST(Counts, AreReadAndTheirFaultsReported) {
 
 TEST(Counts, AreKeysThatOtherStepsMayRead) {
   EXPECT_EQ(definition_faults(with("    counts: {left: {of: found}}\n"
-                                   "  - {id: mend, title: Mend, prompt: 'Mend {{left}}.', runCondition: {var: left, "
+                                   "  - {id: fix, title: Fix, prompt: 'Fix {{left}}.', runCondition: {var: left, "
                                    "gt: 0}}\n")),
             "");
 }
@@ -74,7 +74,7 @@ TEST(Narrow, IsReadAndItsFaultsReported) {
       {"[{schema: {type: nonsense}, message: m}]", "/steps/1/outputContract/narrow/0/schema"},
       {"[{schema: {$ref: 'http://elsewhere/x.json'}, message: m}]", "/steps/1/outputContract/narrow/0/schema"},
       {"[{schema: {}, message: m, if: 1}]", "unknown key \"if\""},
-      {"[{when: {var: nobody, equals: 1}, schema: {}, message: m}]", "no step sets \"nobody\""},
+      {"[{when: {var: unknown, equals: 1}, schema: {}, message: m}]", "no step sets \"unknown\""},
   };
   for (const Case& one : cases) {
     const std::string reported = definition_faults(narrowed(one.members));

@@ -34,9 +34,9 @@ void check_reach(const std::optional<Condition>& condition, const Reader& root, 
 void check_loop(const Loop& loop, const Reader& root, const Value& item) {
   const auto* condition = std::get_if<Condition>(&loop.source);
   if (!condition) return;
-  const bool goes_on = loop.kind == Loop::Kind::kWhile ? always_holds(*condition) : never_holds(*condition);
+  const bool never_ends = loop.kind == Loop::Kind::kWhile ? always_holds(*condition) : never_holds(*condition);
   const bool is_over = loop.kind == Loop::Kind::kWhile ? never_holds(*condition) : always_holds(*condition);
-  if (goes_on) {
+  if (never_ends) {
     fault(root.at(*item.find("loop")), "endless_loop", "only maxIterations can end this loop",
           "Use a condition that changes, or type: for with a count");
   } else if (is_over) {
@@ -94,7 +94,7 @@ class Keys {
   }
 
   void read_key(std::string_view key, const Reader& at) {
-    if (key.empty() || knows(key) || !told_.emplace(key).second) return;
+    if (key.empty() || knows(key) || !reported_.emplace(key).second) return;
     fault(at, "unknown_context_key", fmt::format("no step sets \"{}\"", key.substr(0, 80)),
           did_you_mean(key, std::vector<std::string>(known_.begin(), known_.end()),
                        "Declare it in the captures of a step, or in the needs of the first one"));
@@ -164,7 +164,7 @@ class Keys {
   }
 
   Reader root_;
-  std::set<std::string, std::less<>> known_, told_;
+  std::set<std::string, std::less<>> known_, reported_;
 };
 
 // In a workflow that declares captures, a loop whose condition depends on nothing its body sets never ends.
