@@ -240,7 +240,7 @@ TEST(Defects, D22_ASessionCanBeSteeredKilledAndRetried) {
        Line("coding")
            .step("build")
            .expect("steer-marker")
-           .expect("A person lets you continue. mind it now")
+           .expect("A person allowed you to continue. mind it now")
            .call("Bash", Value::object({{"command", "rm waits"}})),
        Line("coding").step("build").complete(long_notes()),
        Line("coding").step("hand-off").complete(long_notes(), {coding_handoff()}), reviewed()}));

@@ -138,7 +138,7 @@ std::optional<WorkResult> AgentLoop::recover() {
         {"nudged",
          Value::object({{"turn", transcript_.turn()},
                         {"why", "retried"},
-                        {"text", fmt::format("A person lets you continue.{}{}", by.empty() ? "" : " ", by)}})});
+                        {"text", fmt::format("A person allowed you to continue.{}{}", by.empty() ? "" : " ", by)}})});
     if (auto end = commit(batch)) return end;
     return is_open ? std::nullopt : resume();
   }
@@ -149,7 +149,7 @@ std::optional<WorkResult> AgentLoop::recover() {
     Batch batch;
     batch.entries.push_back({"recovered", Value::object({{"turn", transcript_.turn()},
                                                          {"how", "resumed"},
-                                                         {"why", "the process that worked it ended"}})});
+                                                         {"why", "the process that worked on it ended"}})});
     if (auto end = commit(batch)) return end;
     return is_open ? std::nullopt : resume();
   }

@@ -36,7 +36,7 @@ TEST(People, ASteeringTextForAnIdleSessionIsSentWhenItResumes) {
   place.add_workflow("two-steps", kTwoSteps);
   place.script(call_line("Bash", R"({"command": "sleep 100"})") +
                complete_line("The first thing is done.",
-                             R"("expect": {"contains": ["Use the other one.", "A person lets you continue."]})") +
+                             R"("expect": {"contains": ["Use the other one.", "A person allowed you to continue."]})") +
                complete_line("The second thing is done."));
   const std::string session = place.start("two-steps");
   place.on_progress = [&](const Progress& progress) {
@@ -132,10 +132,11 @@ TEST(People, APausedSessionWaitsUntilItIsUnpaused) {
 TEST(People, D22_ARetriedSessionContinuesWhereItEnded) {
   LoopFixture place;
   place.add_workflow("two-steps", kTwoSteps);
-  place.script(complete_line("The first thing is done.") + R"({"content": "Enough."})" + "\n" +
-               R"({"content": "Enough, I say."})" + "\n" + R"({"content": "No."})" + "\n" +
-               complete_line("The second thing is done.",
-                             R"("expect": {"contains": ["A person lets you continue.", "Do the second thing."]})"));
+  place.script(
+      complete_line("The first thing is done.") + R"({"content": "Enough."})" + "\n" +
+      R"({"content": "Enough, I say."})" + "\n" + R"({"content": "No."})" + "\n" +
+      complete_line("The second thing is done.",
+                    R"("expect": {"contains": ["A person allowed you to continue.", "Do the second thing."]})"));
   const std::string session = place.start("two-steps");
   EXPECT_EQ(place.work(session).state, EndState::kStoppedEarly);
   place.append(session, "retried", by("ann"));

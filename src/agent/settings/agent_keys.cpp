@@ -36,7 +36,7 @@ void refuse_key(const Reader& reader, const ModelKey& row, const ModelProvider& 
   }
   reader.fault(
       fmt::format("{} is a key of the provider {}, not of {}", row.key.name, fmt::join(owners, ", "), provider.name),
-      "Leave it out", ErrorCode::kInvalid, "unknown_key");
+      "Remove it", ErrorCode::kInvalid, "unknown_key");
 }
 
 // Checks that need two keys. provider_schema() has the same rules.

@@ -129,7 +129,7 @@ std::vector<std::string> StoredReader::strings(std::string_view name) {
   std::vector<std::string> all;
   for (const Value& item : optional_array(name).items()) {
     if (!item.is_string())
-      refuse(name, "holds something other than text");
+      refuse(name, "contains something other than text");
     else
       all.push_back(item.as_string());
   }

@@ -60,14 +60,14 @@ class StoredReader {
     for (const auto& [known, meaning] : names) {
       if (known == word) return meaning;
     }
-    refuse(name, "has no known value");
+    refuse(name, "has an unknown value");
     return names.front().second;
   }
   // `meaning_of` returns an optional: nothing for a word that it does not know.
   template <class MeaningOf>
   auto word(std::string_view name, const MeaningOf& meaning_of) {
     const auto meaning = meaning_of(string(name));
-    if (!meaning) refuse(name, "has no known value");
+    if (!meaning) refuse(name, "has an unknown value");
     return meaning.value_or(typename decltype(meaning)::value_type{});
   }
 

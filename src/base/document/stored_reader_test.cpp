@@ -76,7 +76,7 @@ TEST(StoredReader, RefusesWordsItDoesNotKnow) {
     stored.word("x", [](std::string_view word) { return word == "one" ? std::optional(1) : std::nullopt; });
   };
   EXPECT_EQ(fault_of(R"({"x":"one"})", read), "");
-  EXPECT_EQ(fault_of(R"({"x":"two"})", read), R"(event 3 (routed) of run/r-1 is damaged: "x" has no known value)");
+  EXPECT_EQ(fault_of(R"({"x":"two"})", read), R"(event 3 (routed) of run/r-1 is damaged: "x" has an unknown value)");
 }
 
 TEST(StoredReader, RefusesWhatIsNotJson) {

@@ -33,13 +33,13 @@ Result<Node> opened_from(StoredReader& payload) {
   node.depth = payload.small("depth", 0);
   for (const auto& [step, count] : payload.object("jumps").members()) {
     if (!count.is_integer() || count.as_integer() < 1 || count.as_integer() > limits::kSessionNodes)
-      payload.refuse("jumps", "holds no count");
+      payload.refuse("jumps", "contains something that is not a count");
     else
       node.jumps.emplace(step, static_cast<int>(count.as_integer()));
   }
   for (const auto& [kind, hash] : payload.object("artifacts").members()) {
     if (!hash.is_string())
-      payload.refuse("artifacts", "holds no hash");
+      payload.refuse("artifacts", "contains something that is not a hash");
     else
       node.artifacts.emplace(kind, hash.as_string());
   }

@@ -34,7 +34,7 @@ Status SessionFold::gate_opened() {
   waiting.decision = payload_.optional_string("decision");
   waiting.session = payload_.optional_string("session");
   waiting.reason = payload_.optional_string("reason");
-  if (!is_one_of(gate, {"person", "evaluator", "decision"})) payload_.refuse("gate", "has no known value");
+  if (!is_one_of(gate, {"person", "evaluator", "decision"})) payload_.refuse("gate", "has an unknown value");
   if (gate != "evaluator" && waiting.decision.empty()) payload_.refuse("decision", "is missing");
   SB_TRY(payload_.done());
   if (gate == "decision") {
@@ -57,7 +57,7 @@ Status SessionFold::gate_decided() {
   const std::string verdict = payload_.string("verdict");
   payload_.string("reason");
   payload_.string("by");
-  if (!is_one_of(verdict, {"approved", "rejected", "uncertain"})) payload_.refuse("verdict", "has no known value");
+  if (!is_one_of(verdict, {"approved", "rejected", "uncertain"})) payload_.refuse("verdict", "has an unknown value");
   SB_TRY(payload_.done());
   const bool is_gate = node.waiting && (node.waiting->what == Waiting::Kind::kGate ||  //
                                         node.waiting->what == Waiting::Kind::kEvaluator);
@@ -144,7 +144,8 @@ Status SessionFold::child_ended() {
   Child& child = *SB_TRY(child_of(node));
   std::string outcome = payload_.string("outcome");
   std::string reason = payload_.optional_string("reason");
-  if (!is_one_of(outcome, {"complete", "stopped", "dead", "unknown"})) payload_.refuse("outcome", "has no known value");
+  if (!is_one_of(outcome, {"complete", "stopped", "dead", "unknown"}))
+    payload_.refuse("outcome", "has an unknown value");
   SB_TRY(payload_.done());
   if (!child.outcome.empty()) return mismatch("ends a child twice");
   child.outcome = std::move(outcome);

@@ -67,14 +67,14 @@ Result<Waiting> waiting_from(const Value& value) {
 Status read_maps(StoredReader& stored, Node& node) {
   for (const auto& [step, count] : stored.object("jumps").members()) {
     if (!count.is_integer() || count.as_integer() < 1 || count.as_integer() > limits::kSessionNodes) {
-      stored.refuse("jumps", "holds no count");
+      stored.refuse("jumps", "contains something that is not a count");
     } else {
       node.jumps.emplace(step, static_cast<int>(count.as_integer()));
     }
   }
   for (const auto& [kind, hash] : stored.object("artifacts").members()) {
     if (!hash.is_string()) {
-      stored.refuse("artifacts", "holds no hash");
+      stored.refuse("artifacts", "contains something that is not a hash");
     } else {
       node.artifacts.emplace(kind, hash.as_string());
     }

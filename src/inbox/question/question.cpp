@@ -96,7 +96,7 @@ std::string how_to_answer(const Decision& decision) {
   }
   std::string text = "Fill in:";
   for (const Field& field : decision.fields) {
-    text += fmt::format("\n  {}  {}{}", field.key, continued(field.title), field.required ? "" : " (may be left out)");
+    text += fmt::format("\n  {}  {}{}", field.key, continued(field.title), field.required ? "" : " (optional)");
   }
   return text;
 }
@@ -117,8 +117,8 @@ std::string text_of(const Decision& decision, bool marks_recommended) {
 }
 
 std::string text_of(const Chain& chain) {
-  std::string text =
-      chain.instruction.empty() ? fmt::format("What becomes of each of these?\n") : continued(chain.instruction) + "\n";
+  std::string text = chain.instruction.empty() ? fmt::format("What should happen to each of these?\n")
+                                               : continued(chain.instruction) + "\n";
   for (const decision::ChainOption& option : chain.options) {
     text += fmt::format("\n{}  {}\n", option.key, continued(option.label));
     if (!option.eli10.empty()) text += fmt::format("{}\n", quoted(option.eli10));

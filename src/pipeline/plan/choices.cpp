@@ -51,7 +51,7 @@ std::vector<Choice> after_escalation(const RunState& state, const RunSettings& s
   if (phase == "routing") return {{"full", "Run it in full"}, kStop};
   if (phase == "start") return {kRetry, kStop};
   if (phase == "time") return {{"retry", "Let it continue"}, kStop};
-  if (phase == "budget") return {{"retry", "Allow as much again"}, kStop};
+  if (phase == "budget") return {{"retry", "Allow the same amount again"}, kStop};
   if (phase == "delivery") return after_delivery(state);
   if (phase == "merge") return after_merging(state);
   if (phase == "fix-loop" || phase == "audit-chain") {
@@ -84,7 +84,7 @@ std::int64_t time_of(Phase phase) {
 }
 
 Value person_finding(const RunQuestion& asked) {
-  return Value::object({{"severity", "major"}, {"summary", asked.remark}, {"cause", "a person said so"}});
+  return Value::object({{"severity", "major"}, {"summary", asked.remark}, {"cause", "requested by a person"}});
 }
 
 }  // namespace

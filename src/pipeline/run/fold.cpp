@@ -86,7 +86,7 @@ class Folding {
       if (member.value.is_string())
         state_.workflows[member.name] = member.value.as_string();
       else
-        stored.refuse("workflows", "holds no hash");
+        stored.refuse("workflows", "contains something that is not a hash");
     }
     if (stored.has("ticket")) state_.ticket = SB_TRY(Ticket::from(stored.object("ticket")));
     if (stored.has("mode")) state_.wanted = stored.word("mode", run_mode_named);
