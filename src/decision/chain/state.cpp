@@ -14,11 +14,11 @@ template <class Enum, std::size_t size>
 using Names = std::array<std::pair<Enum, std::string_view>, size>;
 
 constexpr Names<ChainPhase, 6> kPhases = {{{ChainPhase::kChoice, "choice"},
-                                            {ChainPhase::kMeta, "meta"},
-                                            {ChainPhase::kNarrow, "narrow"},
-                                            {ChainPhase::kGroups, "groups"},
-                                            {ChainPhase::kRest, "rest"},
-                                            {ChainPhase::kChildren, "children"}}};
+                                           {ChainPhase::kMeta, "meta"},
+                                           {ChainPhase::kNarrow, "narrow"},
+                                           {ChainPhase::kGroups, "groups"},
+                                           {ChainPhase::kRest, "rest"},
+                                           {ChainPhase::kChildren, "children"}}};
 constexpr Names<OpenPrompt, 8> kOpens = {{{OpenPrompt::kPhase, "course"},
                                           {OpenPrompt::kChild, "child"},
                                           {OpenPrompt::kRevise, "revise"},

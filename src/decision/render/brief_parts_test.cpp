@@ -56,7 +56,8 @@ std::string refusal(const std::string& yaml) {
 }
 
 TEST(BriefParts, ABareGstackDecisionIsRejectedAndEveryPartNamed) {
-  const std::string message = refusal("decision: cache\nprofile: gstack\ninstruction: Which?\noptions: [Redis, A map]\n");
+  const std::string message =
+      refusal("decision: cache\nprofile: gstack\ninstruction: Which?\noptions: [Redis, A map]\n");
   for (const char* part :
        {"\"cache\"", "sections.eli10", "sections.stakes", "sections.recommendation", "0 options are", "completeness",
         "option \"redis\" has 0 of 2 pros and 0 of 1 cons", "option \"a-map\"", "sections.net"}) {
