@@ -17,12 +17,6 @@ namespace {
 
 using workflow::Step;
 
-// An artifact as it will be stored.
-struct Piece {
-  std::string kind, hash;
-  bool is_asked_for = false;
-};
-
 // The step number of a node; kCorrupt if the pinned workflow has no such step.
 Result<StepNo> step_of(const Program& program, const Node& node) {
   const StepNo number = program.find(node.position.step);
@@ -74,32 +68,34 @@ bool is_asked_for(const Program& program, const ProgramStep& here, std::string_v
   return source != nullptr && is_kind_of(source->contract_ref);
 }
 
-Result<std::vector<Piece>> pieces_of(const Program& program, const ProgramStep& here,
-                                     const std::vector<Value>& artifacts) {
+// Checks them one by one; each is made canonical and hashed here, and nowhere else in an advance.
+Result<std::vector<SubmittedArtifact>> check_artifacts(const Program& program, const ProgramStep& here,
+                                                       const std::vector<Value>& artifacts) {
   if (artifacts.size() > limits::kArtifacts) {
     return fail(ErrorCode::kLimit,
                 fmt::format("{} artifacts were sent; {} are allowed", artifacts.size(), limits::kArtifacts),
                 "Combine them, or send only those requested.");
   }
-  std::vector<Piece> pieces;
+  std::vector<SubmittedArtifact> checked;
   for (std::size_t i = 0; i < artifacts.size(); ++i) {
     SB_TRY(check_artifact(artifacts[i], i + 1));
-    const std::string json = to_canonical_json(artifacts[i]);
+    std::string json = to_canonical_json(artifacts[i]);
     if (json.size() > limits::kArtifactBytes) {
       return fail(ErrorCode::kLimit,
                   fmt::format("artifact {} has {} bytes; {} are allowed", i + 1, json.size(), limits::kArtifactBytes),
                   "Put it into a file and send its path.");
     }
     const std::string kind = *artifacts[i].string_at("kind");
-    pieces.push_back({kind, sha256_hex(json), is_asked_for(program, here, kind)});
+    std::string hash = sha256_hex(json);
+    checked.push_back({kind, std::move(json), std::move(hash), is_asked_for(program, here, kind)});
   }
-  return pieces;
+  return checked;
 }
 
-Value hashes_of(const std::vector<Piece>& pieces, bool only_unsolicited) {
+Value hashes_of(const std::vector<SubmittedArtifact>& artifacts, bool only_unsolicited) {
   Value hashes = Value::array();
-  for (const Piece& piece : pieces) {
-    if (!only_unsolicited || !piece.is_asked_for) hashes.push_back(piece.hash);
+  for (const SubmittedArtifact& artifact : artifacts) {
+    if (!only_unsolicited || !artifact.is_requested) hashes.push_back(artifact.hash);
   }
   return hashes;
 }
@@ -150,12 +146,10 @@ Value with_counts(const Program& program, const Node& node, const Step& step, co
 class Delivery {
  public:
   Delivery(const Program& program, const Node& node, StepNo number, const Submission& submission,
-           std::vector<Piece> pieces)
-      : program_(program),
-        node_(node),
-        here_(program.at(number)),
-        submission_(submission),
-        pieces_(std::move(pieces)) {}
+           std::vector<SubmittedArtifact> artifacts)
+      : program_(program), node_(node), here_(program.at(number)), submission_(submission) {
+    outcome_.submitted = std::move(artifacts);
+  }
 
   AdvanceResult run(Value after, bool gate_passed) && {
     outcome_.context = std::move(after);
@@ -166,13 +160,13 @@ class Delivery {
     outcome_.blockers = bounded(std::move(outcome_.blockers));
     if (!outcome_.blockers.empty()) {
       outcome_.kind = AdvanceResult::Kind::kBlocked;
-      outcome_.delivered.push_back(blocked_event(node_, outcome_.blockers, submission_));
+      outcome_.delivered.push_back(blocked_event(node_, outcome_.blockers, submission_, outcome_.submitted));
       return std::move(outcome_);
     }
     outcome_.kind = !gate_passed && is_gated() ? AdvanceResult::Kind::kGate : AdvanceResult::Kind::kAdvanced;
     if (outcome_.kind == AdvanceResult::Kind::kGate) outcome_.gate = here_.step->confirmation.kind;
-    for (const Piece& piece : pieces_) {
-      if (piece.is_asked_for) outcome_.artifacts[piece.kind] = piece.hash;
+    for (const SubmittedArtifact& artifact : outcome_.submitted) {
+      if (artifact.is_requested) outcome_.artifacts[artifact.kind] = artifact.hash;
     }
     const auto reading = workflow::read_assessments(program_.definition(), *here_.step, submission_.artifacts);
     if (!gate_passed) outcome_.delivered.push_back(recorded(reading.recorded));
@@ -202,10 +196,10 @@ class Delivery {
     }
     Value payload = Value::object({{"attempt", node_.attempt},
                                    {"notes", submission_.notes},
-                                   {"artifacts", hashes_of(pieces_, false)},
+                                   {"artifacts", hashes_of(outcome_.submitted, false)},
                                    {"context_set", std::move(set)}});
     if (removed.size() > 0) payload.set("removed", std::move(removed));
-    if (Value unsolicited = hashes_of(pieces_, true); unsolicited.size() > 0)
+    if (Value unsolicited = hashes_of(outcome_.submitted, true); unsolicited.size() > 0)
       payload.set("unsolicited", std::move(unsolicited));
     if (!assessments.empty()) payload.set("assessments", to_value(assessments));
     if (submission_.command) payload.set("command", to_value(*submission_.command));
@@ -215,9 +209,9 @@ class Delivery {
   void add_agent_notes(const std::vector<workflow::RecordedAssessment>& assessments, bool gate_passed) {
     std::vector<std::string>& notes = outcome_.notes_to_agent;
     if (!gate_passed) {
-      for (const Piece& piece : pieces_) {
-        if (!piece.is_asked_for)
-          notes.push_back(fmt::format("Stored, but not requested by this step: {}.", quote_json(piece.kind)));
+      for (const SubmittedArtifact& artifact : outcome_.submitted) {
+        if (!artifact.is_requested)
+          notes.push_back(fmt::format("Stored, but not requested by this step: {}.", quote_json(artifact.kind)));
       }
       for (const auto& assessment : assessments) std::ranges::copy(assessment.notes, std::back_inserter(notes));
     }
@@ -230,20 +224,19 @@ class Delivery {
   const Node& node_;
   const ProgramStep& here_;
   const Submission& submission_;
-  std::vector<Piece> pieces_;
   AdvanceResult outcome_;
 };
 
 }  // namespace
 
-Event blocked_event(const Node& node, const std::vector<Blocker>& blockers, const Submission& submission) {
-  Value reported = Value::array(), hashes = Value::array();
+Event blocked_event(const Node& node, const std::vector<Blocker>& blockers, const Submission& submission,
+                    const std::vector<SubmittedArtifact>& artifacts) {
+  Value reported = Value::array();
   for (const Blocker& blocker : blockers) reported.push_back(to_value(blocker));
-  for (const Value& artifact : submission.artifacts) hashes.push_back(sha256_hex(to_canonical_json(artifact)));
   Value payload = Value::object({{"attempt", node.attempt},
                                  {"blockers", std::move(reported)},
                                  {"notes", submission.notes},
-                                 {"artifacts", std::move(hashes)}});
+                                 {"artifacts", hashes_of(artifacts, false)}});
   if (submission.command) payload.set("command", to_value(*submission.command));
   return {"attempt_blocked", std::move(payload)};
 }
@@ -252,15 +245,15 @@ Result<AdvanceResult> advance(const Program& program, const Node& node, const Va
                               const Submission& submission, bool gate_passed) {
   const StepNo number = SB_TRY(step_of(program, node));
   SB_TRY(check_notes_bytes(submission.notes));
-  std::vector<Piece> pieces = SB_TRY(pieces_of(program, program.at(number), submission.artifacts));
+  auto artifacts = SB_TRY(check_artifacts(program, program.at(number), submission.artifacts));
   Value after = SB_TRY(merge_context(context, submission.context));
   if (program.at(number).step->counts.empty()) {
-    return Delivery(program, node, number, submission, std::move(pieces)).run(std::move(after), gate_passed);
+    return Delivery(program, node, number, submission, std::move(artifacts)).run(std::move(after), gate_passed);
   }
   Submission counted = submission;
   counted.context = with_counts(program, node, *program.at(number).step, after, submission.context);
   after = SB_TRY(merge_context(context, counted.context));
-  return Delivery(program, node, number, counted, std::move(pieces)).run(std::move(after), gate_passed);
+  return Delivery(program, node, number, counted, std::move(artifacts)).run(std::move(after), gate_passed);
 }
 
 }  // namespace sb::engine

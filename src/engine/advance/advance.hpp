@@ -99,20 +99,30 @@ Result<Value> merge_context(const Value& context, const Value& changes);
 // loop or step needs.
 Value requirements(const Program& program, const Position& position, const Value& context);
 
+// An artifact of the submission as it is stored.
+struct SubmittedArtifact {
+  std::string kind;
+  std::string json;           // canonical
+  std::string hash;           // hex SHA-256 of `json`, the name it is stored under
+  bool is_requested = false;  // by the step
+};
+
 struct AdvanceResult {
   enum class Kind { kBlocked, kGate, kAdvanced };
   Kind kind = Kind::kAdvanced;
-  std::vector<Blocker> blockers;        // kBlocked
-  workflow::Confirmation::Kind gate{};  // kGate
-  std::vector<Event> delivered;         // output_recorded or attempt_blocked, without `node`; empty after a gate
-  Value context;                        // of the branch, afterwards
+  std::vector<Blocker> blockers;             // kBlocked
+  workflow::Confirmation::Kind gate{};       // kGate
+  std::vector<Event> delivered;              // output_recorded or attempt_blocked, without `node`; empty after a gate
+  Value context;                             // of the branch, afterwards
+  std::vector<SubmittedArtifact> submitted;  // all, in order; also of a blocked submission
   std::map<std::string, std::string> artifacts;  // requested ones, newest of each kind: kind to hash
   CursorMove move;                               // kGate, kAdvanced
   std::vector<std::string> notes_to_agent;       // unsolicited artifacts, normalized levels, limits reached
 };
 
-// The event of a refused attempt, without its `node`. Artifacts are named by the hash they will be stored under.
-Event blocked_event(const Node& node, const std::vector<Blocker>& blockers, const Submission& submission);
+// The event of a refused attempt, without its `node`. `artifacts`: those of the submission.
+Event blocked_event(const Node& node, const std::vector<Blocker>& blockers, const Submission& submission,
+                    const std::vector<SubmittedArtifact>& artifacts);
 
 // `node` must be a kStep node with an open attempt that waits for nothing. `gate_passed`: its gate has been decided
 // and the stored delivery only moves on. kLimit and kInvalid for submissions that would fail again if resent

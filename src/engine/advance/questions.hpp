@@ -27,7 +27,6 @@ struct QuestionContext {
 struct AttemptOutput {
   std::string notes;
   std::vector<Value> artifacts;
-  std::vector<std::string> hashes;
   Value context_set;  // null as a value: the key is removed
 };
 

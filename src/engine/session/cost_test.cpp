@@ -1,7 +1,8 @@
 // The cost of an advance does not depend on the length of the session: the same statements, pages and bytes and one
-// sync, at step ten and at step ten thousand.
+// sync, at step ten and at step ten thousand. What is submitted is stored once.
 #include <gmock/gmock.h>
 
+#include "engine/testing/counting_store.hpp"
 #include "engine/testing/store_processes.hpp"
 #include "store/sqlite/testing/fault_vfs.hpp"
 
@@ -123,6 +124,86 @@ TEST_F(CostOfAdvancing, ResumingALongSessionReadsNoMoreThanResumingAShortOne) {
   const std::int64_t early = statements_of_opening();
   go_to(990);
   EXPECT_EQ(statements_of_opening(), early);
+}
+
+constexpr const char* kSubmitting = R"(
+id: submitting
+name: Submitting
+description: Every way in which an artifact is stored.
+version: 1.0.0
+steps:
+  - {id: look, title: Look, prompt: Look at it.}
+  - {id: plan, title: Plan, prompt: Plan it., requireConfirmation: true}
+  - id: ask
+    type: parallel
+    title: Ask
+    parallelDelegations: [{id: one, workflowId: asked-flow, goal: Do it}]
+  - {id: build, title: Build, prompt: Build it.}
+)";
+constexpr const char* kAsked = R"(
+id: asked-flow
+name: Asked
+description: One step.
+version: 1.0.0
+steps:
+  - {id: work, title: Work, prompt: Do it.}
+)";
+
+// Serializing, hashing and writing large artifacts is what an advance costs most.
+class ArtifactPuts : public testing::Test {
+ protected:
+  ArtifactPuts() {
+    place_.sessions = std::make_unique<Sessions>(store_, place_.inbox.inbox, place_.inbox.clock, place_.inbox.random,
+                                                 place_.commands);
+  }
+
+  // Submits both artifacts.
+  SessionResponse submit(const SessionResponse& at, std::string notes) {
+    store_.puts.clear();
+    return place_.continue_session(at, {.notes = std::move(notes), .artifacts = {first_, second_}});
+  }
+  // How often each of them was stored since.
+  std::vector<int> puts() const {
+    std::vector<int> counts;
+    for (const Value* artifact : {&first_, &second_}) {
+      const auto found = store_.puts.find(to_canonical_json(*artifact));
+      counts.push_back(found == store_.puts.end() ? 0 : found->second);
+    }
+    return counts;
+  }
+
+  const Value first_ = Value::object({{"kind", "report"}, {"text", std::string(5'000, 'r')}});
+  const Value second_ = Value::object({{"kind", "table"}, {"text", std::string(5'000, 't')}});
+  SessionTestHome place_;
+  CountingStore store_{*place_.inbox.store};
+};
+
+TEST_F(ArtifactPuts, EachArtifactIsStoredOncePerAdvance) {
+  using testing::ElementsAre;
+  place_.around.add_workflow(kAsked);
+  const SessionResponse look = place_.start(kSubmitting);
+  const SessionResponse refused = submit(look, "");
+  EXPECT_EQ(SessionTestHome::kind(refused), "blocked");
+  EXPECT_THAT(puts(), ElementsAre(1, 1)) << "refused";
+
+  const SessionResponse plan = submit(refused, "Done.");
+  EXPECT_EQ(SessionTestHome::step(plan), "plan");
+  EXPECT_THAT(puts(), ElementsAre(1, 1)) << "advanced";
+
+  const SessionResponse gate = submit(plan, "Planned.");
+  EXPECT_EQ(SessionTestHome::kind(gate), "awaiting_decision");
+  EXPECT_THAT(puts(), ElementsAre(1, 1)) << "at the gate";
+
+  place_.decide(gate, "approve");
+  store_.puts.clear();
+  const SessionResponse ask = place_.poll(gate);
+  EXPECT_EQ(SessionTestHome::step(ask), "ask");
+  EXPECT_THAT(puts(), ElementsAre(0, 0)) << "approved: they are stored already";
+
+  place_.continue_session(ask.line["children"].items()[0].string_at("continueToken").value_or(""));
+  const SessionResponse build = submit(ask, "Joined.");
+  EXPECT_EQ(SessionTestHome::step(build), "build");
+  EXPECT_THAT(puts(), ElementsAre(1, 1)) << "joined";
 }
 
 }  // namespace

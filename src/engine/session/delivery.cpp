@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "base/assert.hpp"
+#include "base/crypto.hpp"
 #include "base/document/stored_reader.hpp"
 #include "base/limits.hpp"
 #include "base/text/printable.hpp"
@@ -15,21 +16,19 @@ constexpr std::string_view kEvaluator = "wr.gate-eval-generic";
 constexpr std::size_t kReportedValueBytes = 120;
 
 // The newest of each kind on a branch. An unsolicited artifact counts only if no requested one has its kind.
-std::map<std::string, std::string> newest_of(const Node& node, const AdvanceResult& outcome,
-                                             const std::vector<Value>& artifacts,
-                                             const std::vector<std::string>& hashes) {
+std::map<std::string, std::string> newest_of(const Node& node, const AdvanceResult& outcome) {
   std::map<std::string, std::string> by_kind = node.artifacts;
-  for (std::size_t i = 0; i < artifacts.size(); ++i) {
-    if (const auto kind = artifacts[i].string_at("kind")) by_kind.emplace(*kind, hashes[i]);
-  }
+  for (const SubmittedArtifact& artifact : outcome.submitted) by_kind.emplace(artifact.kind, artifact.hash);
   for (const auto& [kind, hash] : outcome.artifacts) by_kind[kind] = hash;
   return by_kind;
 }
 
-Result<std::vector<std::string>> put_artifacts(store::Transaction& transaction, const std::vector<Value>& artifacts) {
-  std::vector<std::string> hashes;
-  for (const Value& artifact : artifacts) hashes.push_back(SB_TRY(put_json_blob(transaction, artifact)));
-  return hashes;
+Status store_artifacts(store::Transaction& transaction, const std::vector<SubmittedArtifact>& artifacts) {
+  for (const SubmittedArtifact& artifact : artifacts) {
+    const Digest stored = SB_TRY(transaction.put_blob(artifact.json));
+    SB_ASSERT(to_hex(as_bytes(stored)) == artifact.hash);
+  }
+  return {};
 }
 
 // What a delivery sets in the context, including the keys that are counted here; null: removed. Same form as
@@ -161,11 +160,11 @@ Result<SessionResponse> Sessions::Parts::deliver(SessionUpdate& update, const Pr
   const Node node = update.known(number);
   const Value context = SB_TRY(read_json_blob(update.transaction(), node.context));
   const AdvanceResult outcome = SB_TRY(advance(program, node, context, submission));
+  SB_TRY(store_artifacts(update.transaction(), outcome.submitted));
   if (outcome.kind == AdvanceResult::Kind::kBlocked)
-    return block(update, program, number, outcome.blockers, submission);
+    return block(update, program, number, outcome.blockers, submission, outcome.submitted);
   const auto in_the_way = opening_blockers(program, update.summary(), outcome.move, outcome.context);
-  if (!in_the_way.empty()) return block(update, program, number, in_the_way, submission);
-  SB_TRY(put_artifacts(update.transaction(), submission.artifacts));
+  if (!in_the_way.empty()) return block(update, program, number, in_the_way, submission, outcome.submitted);
   for (const Event& event : outcome.delivered) {
     Value payload = event.payload;
     payload.set("node", number);
@@ -173,14 +172,13 @@ Result<SessionResponse> Sessions::Parts::deliver(SessionUpdate& update, const Pr
     SB_TRY(update.emit(event.type, std::move(payload)));
   }
   if (outcome.kind == AdvanceResult::Kind::kGate) return ask_gate(update, program, number, outcome, submission);
-  return finish_attempt(update, program, number, outcome, submission.artifacts);
+  return finish_attempt(update, program, number, outcome);
 }
 
 Result<SessionResponse> Sessions::Parts::finish_attempt(SessionUpdate& update, const Program& program, NodeNo number,
-                                                        const AdvanceResult& outcome,
-                                                        const std::vector<Value>& artifacts) {
+                                                        const AdvanceResult& outcome) {
   const Node node = update.known(number);
-  const auto by_kind = newest_of(node, outcome, artifacts, SB_TRY(put_artifacts(update.transaction(), artifacts)));
+  const auto by_kind = newest_of(node, outcome);
   const NodeNo next = SB_TRY(open_next(update, program, node, outcome.move, outcome.context, by_kind));
   SessionResponse answer = SB_TRY(answer_for(update.transaction(), program, update.summary(), update.known(next),
                                              RenderReason::kAdvance, outcome.notes_to_agent));
@@ -206,10 +204,10 @@ Result<std::string> Sessions::Parts::ask(SessionUpdate& update, const Checked<de
 }
 
 Result<SessionResponse> Sessions::Parts::block(SessionUpdate& update, const Program& program, NodeNo number,
-                                               const std::vector<Blocker>& blockers, const Submission& submission) {
+                                               const std::vector<Blocker>& blockers, const Submission& submission,
+                                               const std::vector<SubmittedArtifact>& artifacts) {
   const Node node = update.known(number);
-  SB_TRY(put_artifacts(update.transaction(), submission.artifacts));
-  Event event = blocked_event(node, bounded(blockers), submission);
+  Event event = blocked_event(node, bounded(blockers), submission, artifacts);
   event.payload.set("node", number);
   SB_TRY(update.emit(std::move(event.type), std::move(event.payload)));
   const int limit = update.summary().is_autonomous ? limits::kConsecutiveBlocksAutonomous : limits::kConsecutiveBlocks;
@@ -239,7 +237,7 @@ Result<SessionResponse> Sessions::Parts::trip_breaker(SessionUpdate& update, con
 
 Result<SessionResponse> Sessions::Parts::ask_gate(SessionUpdate& update, const Program& program, NodeNo number,
                                                   const AdvanceResult& outcome, const Submission& submission) {
-  const AttemptOutput output{submission.notes, submission.artifacts, {}, context_set_by(outcome)};
+  const AttemptOutput output{submission.notes, submission.artifacts, context_set_by(outcome)};
   const auto& calls = program.compiled().calls;
   const auto evaluator = calls.find(std::string(kEvaluator));
   const bool is_person = outcome.gate == workflow::Confirmation::Kind::kPerson;
@@ -411,7 +409,7 @@ Result<SessionResponse> Sessions::Parts::apply_verdict(SessionUpdate& update, co
     if (carries_output(submission)) {
       outcome.notes_to_agent.push_back("the earlier delivery of this step was approved; your new input was ignored.");
     }
-    return finish_attempt(update, program, number, outcome, output.artifacts);
+    return finish_attempt(update, program, number, outcome);
   }
   const std::vector<Blocker> blockers{{BlockerCode::kRejected,
                                        node.position.step,
@@ -510,7 +508,7 @@ Result<SessionResponse> Sessions::Parts::poll_decision(SessionUpdate& update, co
                                                       {"decision", id},
                                                       {"options", Value::array(outcome.options)},
                                                       {"values", outcome.values}})));
-  return finish_attempt(update, program, number, moved, {});
+  return finish_attempt(update, program, number, moved);
 }
 
 }  // namespace sb::engine

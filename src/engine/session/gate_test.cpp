@@ -63,9 +63,9 @@ TEST(GateQuestion, ShowsAndCoversTheContextThatIsApproved) {
 
 TEST(GateQuestion, NotesThatEndLikeAnArtifactAreNotTakenForOne) {
   const Value artifact = Value::object({{"kind", "x"}});
-  const AttemptOutput with{"Done.", {artifact}, {}, Value::object()};
-  const AttemptOutput written{"Done.\n" + to_canonical_json(artifact), {}, {}, Value::object()};
-  const AttemptOutput set{"Done.", {}, {}, artifact};
+  const AttemptOutput with{"Done.", {artifact}, Value::object()};
+  const AttemptOutput written{"Done.\n" + to_canonical_json(artifact), {}, Value::object()};
+  const AttemptOutput set{"Done.", {}, artifact};
   EXPECT_NE(delivery_digest(with), delivery_digest(written));
   EXPECT_NE(delivery_digest(with), delivery_digest(set));
 }

@@ -232,7 +232,7 @@ Result<SessionResponse> Sessions::Parts::join(SessionUpdate& update, const Progr
                        {"context_set", submission.context.is_object() ? submission.context : Value::object()}})));
   }
   SB_TRY(update.emit("joined", std::move(payload)));
-  return finish_attempt(update, program, number, moved, {});
+  return finish_attempt(update, program, number, moved);
 }
 
 Status Sessions::Parts::stop_in(store::Transaction& transaction, std::string_view session, std::string_view reason,

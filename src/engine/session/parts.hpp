@@ -112,9 +112,11 @@ struct Sessions::Parts {
   Result<SessionResponse> deliver(SessionUpdate& update, const Program& program, NodeNo node,
                                   const Submission& submission);
   Result<SessionResponse> finish_attempt(SessionUpdate& update, const Program& program, NodeNo node,
-                                         const AdvanceResult& outcome, const std::vector<Value>& artifacts);
+                                         const AdvanceResult& outcome);
+  // `artifacts`: those of the submission, already stored.
   Result<SessionResponse> block(SessionUpdate& update, const Program& program, NodeNo node,
-                                const std::vector<Blocker>& blockers, const Submission& submission);
+                                const std::vector<Blocker>& blockers, const Submission& submission,
+                                const std::vector<SubmittedArtifact>& artifacts);
   Result<SessionResponse> ask_gate(SessionUpdate& update, const Program& program, NodeNo node,
                                    const AdvanceResult& outcome, const Submission& submission);
   // Ends the attempt and asks a person whether to continue at all.

@@ -136,7 +136,6 @@ Result<AttemptOutput> Sessions::Parts::delivered(store::Snapshot& snapshot, std:
   for (const Value& hash : artifacts->items()) {
     if (!hash.is_string())
       return fail(ErrorCode::kCorrupt, fmt::format("event {} of session {} is damaged", seq, session));
-    out.hashes.push_back(hash.as_string());
     out.artifacts.push_back(SB_TRY(read_json_blob(snapshot, hash.as_string())));
   }
   return out;
