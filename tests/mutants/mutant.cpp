@@ -69,7 +69,8 @@ Result<ProcessResult> build(const Mutant& mutant, const std::string& copy, Proce
 Command test_command(const Mutant& mutant, const std::string& copy) {
   Command command;
   if (mutant.target.empty()) {
-    command.argv = {"ctest", "--test-dir", "build/release", "--no-tests=error", "--output-on-failure", "-R", mutant.ctest};
+    command.argv = {"ctest", "--test-dir", "build/release", "--no-tests=error", "--output-on-failure",
+                    "-R",    mutant.ctest};
   } else {
     command.argv = {fmt::format("build/release/{}", mutant.target), "--gtest_filter=" + mutant.filter};
   }
