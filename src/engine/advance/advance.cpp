@@ -68,7 +68,7 @@ bool is_asked_for(const Program& program, const ProgramStep& here, std::string_v
   return source != nullptr && is_kind_of(source->contract_ref);
 }
 
-// Checks them one by one; each is made canonical and hashed here, and nowhere else in an advance.
+// Checks them and gives them the form in which they are stored; events and rows use the hashes found here.
 Result<std::vector<SubmittedArtifact>> check_artifacts(const Program& program, const ProgramStep& here,
                                                        const std::vector<Value>& artifacts) {
   if (artifacts.size() > limits::kArtifacts) {
@@ -228,6 +228,10 @@ class Delivery {
 };
 
 }  // namespace
+
+bool Submission::has_output() const {
+  return !notes.empty() || !artifacts.empty() || (context.is_object() && context.size() > 0);
+}
 
 Event blocked_event(const Node& node, const std::vector<Blocker>& blockers, const Submission& submission,
                     const std::vector<SubmittedArtifact>& artifacts) {

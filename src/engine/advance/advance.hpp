@@ -34,6 +34,8 @@ struct Submission {
   std::vector<Value> artifacts = {};
   Value context = {};                      // object of keys to set (null removes a key), or null
   std::optional<CommandRun> command = {};  // set for a step with a command
+
+  bool has_output() const;  // whether it contains anything to deliver
 };
 
 enum class BlockerCode {

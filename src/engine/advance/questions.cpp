@@ -29,7 +29,7 @@ const decision::Profiles& profiles() {
   return all;
 }
 
-std::string question_name(std::string_view what, const QuestionContext& asked) {
+std::string question_name(std::string_view what, const SessionNode& asked) {
   const std::string slug = decision::slug_of(asked.node.position.step).substr(0, 32);
   return fmt::format("{}-{}-{}-{}", what, slug, asked.node.number, asked.node.attempt);
 }
@@ -66,12 +66,8 @@ std::string shown_context(const Value& context) {
   return lines;
 }
 
-const workflow::Step& step_of(const QuestionContext& asked) {
-  return asked.program.step(asked.node.position.step);
-}
-
-std::string where(const QuestionContext& asked) {
-  return fmt::format("{}: {}\nGoal: {}\nSession {}", asked.program.definition().name, step_of(asked).title,
+std::string where(const SessionNode& asked) {
+  return fmt::format("{}: {}\nGoal: {}\nSession {}", asked.program.definition().name, asked.step().title,
                      shown(asked.summary.goal, 500), asked.summary.id);
 }
 
@@ -79,7 +75,7 @@ Value option(std::string_view id, std::string_view label) {
   return Value::object({{"id", id}, {"label", label}});
 }
 
-Value plain_question(const QuestionContext& asked, std::string_view name, std::string_view instruction,
+Value plain_question(const SessionNode& asked, std::string_view name, std::string_view instruction,
                      std::string context) {
   return Value::object({{"decision", question_name(name, asked)},
                         {"profile", "workflow"},
@@ -134,7 +130,7 @@ Value value_of_choice(const Value* items, const Value& options, const std::strin
 
 }  // namespace
 
-Checked<Declaration> gate_question(const QuestionContext& asked, const AttemptOutput& delivered, bool needs_signature,
+Checked<Declaration> gate_question(const SessionNode& asked, const AttemptOutput& delivered, bool needs_signature,
                                    std::string_view reason) {
   std::string context = where(asked);
   if (!reason.empty()) context += fmt::format("\n\n{}", shown(reason, kShownReasonBytes));
@@ -163,14 +159,14 @@ std::string delivery_digest(const AttemptOutput& delivered) {
   return "sha256:" + sha256_hex(to_canonical_json(all));
 }
 
-Checked<Declaration> breaker_question(const QuestionContext& asked, std::string_view what_happened) {
+Checked<Declaration> breaker_question(const SessionNode& asked, std::string_view what_happened) {
   Value question = plain_question(asked, "stuck", "This step keeps failing: what next?",
                                   fmt::format("{}\n\n{}", where(asked), shown(what_happened, kShownNotesBytes)));
   question.set("options", Value(Value::Array{option(kRetry, "Try again"), option(kStop, "Stop the session")}));
   return declare(std::move(question));
 }
 
-Checked<Declaration> quorum_question(const QuestionContext& asked, std::string_view what_happened) {
+Checked<Declaration> quorum_question(const SessionNode& asked, std::string_view what_happened) {
   Value question = plain_question(asked, "quorum", "Too few sessions succeeded: what next?",
                                   fmt::format("{}\n\n{}", where(asked), shown(what_happened, kShownNotesBytes)));
   question.set("options", Value(Value::Array{option(kContinueAnyway, "Continue without them"),
@@ -178,8 +174,8 @@ Checked<Declaration> quorum_question(const QuestionContext& asked, std::string_v
   return declare(std::move(question));
 }
 
-Checked<Declaration> step_question(const QuestionContext& asked, const Value& context) {
-  const workflow::DecisionStep& step = *step_of(asked).decision();
+Checked<Declaration> step_question(const SessionNode& asked, const Value& context) {
+  const workflow::DecisionStep& step = *asked.step().decision();
   Value question = step.declaration;
   question.set("decision", question_name("ask", asked));
   if (question.find("profile") == nullptr) question.set("profile", "workflow");

@@ -10,18 +10,10 @@
 #include <vector>
 
 #include "decision/declaration/declaration.hpp"
-#include "engine/advance/step_program.hpp"
-#include "engine/state/session_state.hpp"
+#include "engine/state/session_node.hpp"
 #include "inbox/decision_state.hpp"
 
 namespace sb::engine {
-
-// Where a question is asked.
-struct QuestionContext {
-  const Program& program;
-  const Summary& summary;
-  const Node& node;
-};
 
 // What an attempt delivered.
 struct AttemptOutput {
@@ -38,16 +30,16 @@ inline constexpr std::string_view kContinueAnyway = "go-on";
 
 // Approve or reject the step's delivery. Shows notes, artifacts and the context keys it sets; the question's digest
 // covers them. `needs_signature`: for a human_approval gate. `reason`: why a person is asked instead of the evaluator.
-Checked<decision::Declaration> gate_question(const QuestionContext& asked, const AttemptOutput& delivered,
+Checked<decision::Declaration> gate_question(const SessionNode& asked, const AttemptOutput& delivered,
                                              bool needs_signature, std::string_view reason);
 // `sha256:…` of {notes, artifacts, context} as canonical JSON.
 std::string delivery_digest(const AttemptOutput& delivered);
 // Retry or stop, after too many refused attempts or rejections.
-Checked<decision::Declaration> breaker_question(const QuestionContext& asked, std::string_view what_happened);
+Checked<decision::Declaration> breaker_question(const SessionNode& asked, std::string_view what_happened);
 // Continue or stop, when too few children succeeded.
-Checked<decision::Declaration> quorum_question(const QuestionContext& asked, std::string_view what_happened);
+Checked<decision::Declaration> quorum_question(const SessionNode& asked, std::string_view what_happened);
 // The question of a decision step; its options come from the context if it says so. Faults name the context key.
-Checked<decision::Declaration> step_question(const QuestionContext& asked, const Value& context);
+Checked<decision::Declaration> step_question(const SessionNode& asked, const Value& context);
 
 // The declaration an open question was made from, for display; none if this version would read it differently.
 std::optional<decision::Declaration> declaration_of(const inbox::OpenedDecision& opened);

@@ -3,18 +3,17 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <mutex>
 
 #include "base/limits.hpp"
 #include "base/text/unicode.hpp"
-#include "engine/session/parts.hpp"
+#include "engine/session/lineage.hpp"
+#include "engine/session/pending_commands.hpp"
+#include "engine/steps/deliveries.hpp"
+#include "engine/transaction/session_events.hpp"
 
 namespace sb::engine {
 namespace {
-
-// Codes for agents are in capitals; other rules name faults in documents.
-bool is_agent_code(std::string_view rule) {
-  return !rule.empty() && rule.front() >= 'A' && rule.front() <= 'Z';
-}
 
 template <class T>
 SessionResult<T> answered(Result<T> result) {
@@ -45,45 +44,75 @@ Status check_start(const StartRequest& start_request) {
   return check_text("the path of the workflow file", start_request.origin.file, limits::kTextBytes);
 }
 
-std::string_view code_for(const Error& error) {
-  switch (error.code) {
-    case ErrorCode::kInvalid:
-    case ErrorCode::kLimit:
-      return "VALIDATION_ERROR";
-    case ErrorCode::kNotFound:
-      return "NOT_FOUND";
-    case ErrorCode::kConflict:
-    case ErrorCode::kForbidden:
-      return "PRECONDITION_FAILED";
-    case ErrorCode::kUnavailable:
-      return "TOKEN_SESSION_LOCKED";
-    case ErrorCode::kCorrupt:
-      return "SESSION_NOT_HEALTHY";
-    case ErrorCode::kUnsupported:
-      return error.rule == "newer_version" ? "SESSION_NOT_HEALTHY" : "VALIDATION_ERROR";
-    case ErrorCode::kIo:
-    case ErrorCode::kInternal:
-      return "INTERNAL_ERROR";
-  }
-  return "INTERNAL_ERROR";
+std::unexpected<Error> taken(const Summary& summary, std::string_view what, std::string_view has) {
+  return refuse("PRECONDITION_FAILED", ErrorCode::kConflict,
+                fmt::format("session {} already exists with another {}: {}", summary.id, what, has),
+                "Start with another id, or without one");
 }
 
 }  // namespace
 
-bool carries_output(const Submission& submission) {
-  return !submission.notes.empty() || !submission.artifacts.empty() ||
-         (submission.context.is_object() && submission.context.size() > 0);
-}
+// In the order in which they use each other.
+struct Sessions::Parts {
+  store::Store& store;
+  inbox::Inbox& inbox;
+  Clock& clock;
+  Random& random;
+  CommandRunner& commands;
+  const Surface surface;
+  std::recursive_mutex mutex = {};
+  SessionTokens tokens{store, clock, random, surface};
+  PinnedPrograms programs = {};
+  PendingCommands pending_commands{store, programs};
+  SessionWriter writer{tokens, programs};
+  SessionStopper stopper{writer, inbox, clock};
+  ResponseWriter responses{tokens, inbox};
+  StepOpener opener{tokens, programs, writer, inbox, clock, random, surface};
+  Attempts attempts{opener, responses, inbox};
+  Gates gates{attempts, opener, responses, programs, inbox};
+  Decisions decisions{attempts, responses, inbox};
+  Joins joins{attempts, opener, stopper, responses, inbox};
+  Deliveries deliveries{attempts, gates, decisions, joins, responses, programs, inbox, surface};
 
-SessionError session_error(Error error) {
-  const std::string code(is_agent_code(error.rule) ? error.rule : code_for(error));
-  return {code, std::move(error), {}};
-}
+  // The answer for a session that is resumed at this node.
+  Result<SessionResponse> show(store::Snapshot& snapshot, const Summary& summary, const Node& node);
+  // The answer of the session that already has this id; nothing if there is none.
+  Result<std::optional<SessionResponse>> find_started(store::Snapshot& snapshot, const StartRequest& start_request);
+};
 
 Sessions::Sessions(store::Store& store, inbox::Inbox& inbox, Clock& clock, Random& random, CommandRunner& commands,
                    Surface surface)
-    : parts_(new Parts{store, inbox, clock, random, commands, surface, {}, {}, {}, {}}) {}
+    : parts_(new Parts{store, inbox, clock, random, commands, surface}) {}
 Sessions::~Sessions() = default;
+
+Result<SessionResponse> Sessions::Parts::show(store::Snapshot& snapshot, const Summary& summary, const Node& node) {
+  const auto program = SB_TRY(programs.get(snapshot, summary.hash));
+  std::vector<std::string> notices;
+  if (node.number != summary.tip) notices.push_back(already_delivered_notice(summary));
+  if (summary.status == SessionStatus::kStopped) {
+    notices.push_back(fmt::format("This session was stopped: {}.", summary.stopped_reason));
+  }
+  const Value started = SB_TRY(read_event(snapshot, summary.id, 1, "session_started"));
+  return responses.open(snapshot, {*program, summary, node}, RenderReason::kRehydrate, std::move(notices),
+                        started["references"]);
+}
+
+Result<std::optional<SessionResponse>> Sessions::Parts::find_started(store::Snapshot& snapshot,
+                                                                     const StartRequest& start_request) {
+  if (start_request.id.empty()) return std::nullopt;
+  const auto summary = SB_TRY(read_summary(snapshot, start_request.id));
+  if (!summary) return std::nullopt;
+  if (summary->workflow_id != start_request.bundle.back()->definition.id) {
+    return taken(*summary, "workflow", summary->workflow_id);
+  }
+  if (summary->goal != start_request.goal) return taken(*summary, "goal", quote_json(summary->goal));
+  if (summary->parent_session != start_request.parent) {
+    return taken(*summary, "parent", summary->parent_session.empty() ? "none" : summary->parent_session);
+  }
+  const auto tip = SB_TRY(read_node(snapshot, summary->id, summary->tip));
+  if (!tip) return fail(ErrorCode::kCorrupt, fmt::format("node {} of {} is missing", summary->tip, summary->id));
+  return SB_TRY(show(snapshot, *summary, *tip));
+}
 
 SessionResult<SessionResponse> Sessions::start(const StartRequest& start_request) {
   const std::scoped_lock lock(parts_->mutex);
@@ -93,16 +122,15 @@ SessionResult<SessionResponse> Sessions::start(const StartRequest& start_request
   if (const Status fits = check_start(start_request); !fits)
     return answered<SessionResponse>(std::unexpected(fits.error()));
   return answered(parts_->store.write([&](store::Transaction& transaction) -> Result<SessionResponse> {
-    SB_TRY(parts_->keys.load_or_make(transaction, parts_->random, parts_->clock.now_ms()));
-    if (auto before = SB_TRY(find_started(transaction, start_request))) return std::move(*before);
+    SB_TRY(parts_->tokens.load_or_make(transaction));
+    if (auto before = SB_TRY(parts_->find_started(transaction, start_request))) return std::move(*before);
     NewSession new_session;
     for (const auto& compiled : start_request.bundle) {
       SB_TRY(put_json_blob(transaction, compiled->pinned));
       // Read back as every later turn reads it: the members of pinned JSON are sorted by name.
-      new_session.program = SB_TRY(parts_->program(transaction, compiled->hash));
+      new_session.program = SB_TRY(parts_->programs.get(transaction, compiled->hash));
     }
-    new_session.id =
-        start_request.id.empty() ? make_id("s-", parts_->clock.now_ms(), parts_->random) : start_request.id;
+    new_session.id = start_request.id;
     new_session.origins = {start_request.origin};
     new_session.origins.insert(new_session.origins.end(), start_request.included_origins.begin(),
                                start_request.included_origins.end());
@@ -114,10 +142,12 @@ SessionResult<SessionResponse> Sessions::start(const StartRequest& start_request
     new_session.git_head = start_request.git_head;
     new_session.is_autonomous = start_request.is_autonomous;
     new_session.references = start_request.references;
-    if (!start_request.parent.empty()) SB_TRY(parts_->attach_to_parent(transaction, new_session, start_request.parent));
-    const CreatedSession born = SB_TRY(parts_->create_session(transaction, new_session));
-    return parts_->answer_for(transaction, *new_session.program, born.summary, born.node, RenderReason::kStart,
-                              born.warnings, start_request.references);
+    if (!start_request.parent.empty()) {
+      SB_TRY(attach_to_parent(transaction, new_session, start_request.parent, parts_->surface));
+    }
+    const CreatedSession created = SB_TRY(parts_->opener.create_session(transaction, new_session));
+    return parts_->responses.open(transaction, {*new_session.program, created.summary, created.node},
+                                  RenderReason::kStart, created.warnings, start_request.references);
   }));
 }
 
@@ -129,12 +159,12 @@ SessionResult<SessionResponse> Sessions::continue_session(const ContinueRequest&
         fail(ErrorCode::kInvalid, "rehydrating only shows the step again; it takes no answer", "Omit the intent"));
   }
   return answered([&]() -> Result<SessionResponse> {
-    const SessionToken token = SB_TRY(parts_->token(request.token, {Purpose::kContinue, Purpose::kResume}));
+    const SessionToken token = SB_TRY(parts_->tokens.read(request.token, {Purpose::kContinue, Purpose::kResume}));
     SB_TRY(check_text("notes", request.submission.notes, limits::kNotesBytes));
-    const bool has_output = request.intent == ContinueRequest::Intent::kAdvance || carries_output(request.submission);
+    const bool delivers = request.intent == ContinueRequest::Intent::kAdvance || request.submission.has_output();
     Submission submission = request.submission;
     // A command may take minutes, so it runs before the transaction; for a used token nothing runs.
-    const auto due = has_output ? SB_TRY(parts_->pending_command(token)) : std::nullopt;
+    const auto due = delivers ? SB_TRY(parts_->pending_commands.find(token)) : std::nullopt;
     if (due) {
       // Other sessions do not wait for it either.
       lock.unlock();
@@ -150,9 +180,9 @@ SessionResult<SessionResponse> Sessions::continue_session(const ContinueRequest&
       auto update = SessionUpdate::of(transaction, token.session, parts_->clock.now_ms());
       if (!update && update.error().code == ErrorCode::kNotFound) return refuse("TOKEN_UNKNOWN_NODE", update.error());
       if (!update) return std::unexpected(update.error());
-      if (request.answer) SB_TRY(parts_->relay(*update, token, *request.answer));
-      SessionResponse answer = SB_TRY(parts_->continue_session(*update, token, submission, has_output));
-      SB_TRY(parts_->finish(*update));
+      if (request.answer) SB_TRY(relay(parts_->inbox, *update, token, *request.answer));
+      SessionResponse answer = SB_TRY(parts_->deliveries.continue_session(*update, token, submission, delivers));
+      SB_TRY(parts_->writer.finish(*update));
       return answer;
     });
   }());
@@ -162,39 +192,25 @@ SessionResult<SessionResponse> Sessions::rehydrate(std::string_view text) {
   const std::scoped_lock lock(parts_->mutex);
   return answered([&]() -> Result<SessionResponse> {
     const SessionToken token =
-        SB_TRY(parts_->token(text, {Purpose::kContinue, Purpose::kResume, Purpose::kCheckpoint}));
+        SB_TRY(parts_->tokens.read(text, {Purpose::kContinue, Purpose::kResume, Purpose::kCheckpoint}));
     return parts_->store.read([&](store::Snapshot& snapshot) -> Result<SessionResponse> {
       const auto summary = SB_TRY(read_summary(snapshot, token.session));
       const auto node = summary ? SB_TRY(read_node(snapshot, token.session, token.node)) : std::nullopt;
       if (!node) {
-        return refuse("TOKEN_UNKNOWN_NODE", Error{ErrorCode::kNotFound,
-                                                  fmt::format("session {} no longer exists", token.session),
-                                                  parts_->remedy(RemedyKind::kFindSession),
-                                                  {},
-                                                  false});
+        return refuse("TOKEN_UNKNOWN_NODE", ErrorCode::kNotFound,
+                      fmt::format("session {} no longer exists", token.session),
+                      remedy_for(RemedyKind::kFindSession, parts_->surface));
       }
       SB_TRY(check_newest_event(snapshot, token.session));
-      return show(snapshot, *summary, *node);
+      return parts_->show(snapshot, *summary, *node);
     });
   }());
-}
-
-Result<SessionResponse> Sessions::show(store::Snapshot& snapshot, const Summary& summary, const Node& node) {
-  const auto program = SB_TRY(parts_->program(snapshot, summary.hash));
-  std::vector<std::string> notices;
-  if (node.number != summary.tip) notices.push_back(already_delivered_notice(summary));
-  if (summary.status == SessionStatus::kStopped) {
-    notices.push_back(fmt::format("This session was stopped: {}.", summary.stopped_reason));
-  }
-  const Value started = SB_TRY(read_event(snapshot, summary.id, 1, "session_started"));
-  return parts_->answer_for(snapshot, *program, summary, node, RenderReason::kRehydrate, std::move(notices),
-                            started["references"]);
 }
 
 SessionResult<Checkpoint> Sessions::checkpoint(std::string_view text) {
   const std::scoped_lock lock(parts_->mutex);
   return answered([&]() -> Result<Checkpoint> {
-    const SessionToken token = SB_TRY(parts_->token(text, {Purpose::kCheckpoint, Purpose::kContinue}));
+    const SessionToken token = SB_TRY(parts_->tokens.read(text, {Purpose::kCheckpoint, Purpose::kContinue}));
     return parts_->store.write([&](store::Transaction& transaction) -> Result<Checkpoint> {
       auto update = SessionUpdate::of(transaction, token.session, parts_->clock.now_ms());
       const auto node = update ? update->node(token.node) : std::unexpected(update.error());
@@ -202,9 +218,10 @@ SessionResult<Checkpoint> Sessions::checkpoint(std::string_view text) {
       if (!node) return std::unexpected(node.error());
       if (!(*node)->is_checkpoint) SB_TRY(update->emit("checkpointed", Value::object({{"node", token.node}})));
       const int attempt = update->known(token.node).attempt;
-      SB_TRY(parts_->finish(*update));
-      return Checkpoint{token.session, token.node, parts_->mint(Purpose::kResume, token.session, token.node, attempt),
-                        parts_->mint(Purpose::kContinue, token.session, token.node, attempt)};
+      SB_TRY(parts_->writer.finish(*update));
+      return Checkpoint{token.session, token.node,
+                        parts_->tokens.mint(Purpose::kResume, token.session, token.node, attempt),
+                        parts_->tokens.mint(Purpose::kContinue, token.session, token.node, attempt)};
     });
   }());
 }
@@ -215,15 +232,15 @@ SessionResult<SessionResponse> Sessions::rewind(std::string_view session, NodeNo
     return answered<SessionResponse>(std::unexpected(fits.error()));
   }
   return answered(parts_->store.write([&](store::Transaction& transaction) -> Result<SessionResponse> {
-    SB_TRY(parts_->keys.load_or_make(transaction, parts_->random, parts_->clock.now_ms()));
+    SB_TRY(parts_->tokens.load_or_make(transaction));
     SessionUpdate update = SB_TRY(SessionUpdate::of(transaction, session, parts_->clock.now_ms()));
     const NodeNo wanted = number == 0 ? update.summary().tip : number;
     const Node node = *SB_TRY(update.node(wanted));
     if (wanted != update.summary().tip || update.summary().status == SessionStatus::kStopped) {
       SB_TRY(update.emit("rewound", Value::object({{"node", wanted}, {"attempt", node.attempt}, {"reason", reason}})));
-      SB_TRY(parts_->finish(update));
+      SB_TRY(parts_->writer.finish(update));
     }
-    return show(transaction, update.summary(), update.known(wanted));
+    return parts_->show(transaction, update.summary(), update.known(wanted));
   }));
 }
 
@@ -231,7 +248,15 @@ Status Sessions::stop(std::string_view session, std::string reason, std::string 
   const std::scoped_lock lock(parts_->mutex);
   SB_TRY(check_text("the reason", reason, limits::kTextBytes));
   return parts_->store.write(
-      [&](store::Transaction& transaction) { return parts_->stop_in(transaction, session, reason, by); });
+      [&](store::Transaction& transaction) { return parts_->stopper.stop(transaction, session, reason, by); });
+}
+
+Status Sessions::check_lineage(std::string_view session) {
+  const std::scoped_lock lock(parts_->mutex);
+  return parts_->store.read([&](store::Snapshot& snapshot) -> Status {
+    SB_TRY(parts_->tokens.load(snapshot));
+    return engine::check_lineage(snapshot, parts_->tokens.keys(), session);
+  });
 }
 
 Result<Summary> Sessions::summary(std::string_view session) {
@@ -309,7 +334,7 @@ Result<std::optional<Attempt>> Sessions::attempt(std::string_view session, NodeN
 
 Result<Sessions::Output> Sessions::output(std::string_view session, const Attempt& attempt) {
   return parts_->store.read([&](store::Snapshot& snapshot) -> Result<Output> {
-    AttemptOutput delivered = SB_TRY(parts_->delivered(snapshot, session, attempt.output_seq));
+    AttemptOutput delivered = SB_TRY(read_output(snapshot, session, attempt.output_seq));
     return Output{std::move(delivered.notes), std::move(delivered.artifacts)};
   });
 }
@@ -320,24 +345,24 @@ Result<Value> Sessions::context(const Node& node) {
 
 Result<std::shared_ptr<const Program>> Sessions::program(std::string_view hash) {
   const std::scoped_lock lock(parts_->mutex);
-  return parts_->store.read([&](store::Snapshot& snapshot) { return parts_->program(snapshot, hash); });
+  return parts_->store.read([&](store::Snapshot& snapshot) { return parts_->programs.get(snapshot, hash); });
 }
 
 Result<std::string> Sessions::token_for(const Summary& summary) {
   const std::scoped_lock lock(parts_->mutex);
   return parts_->store.write([&](store::Transaction& transaction) -> Result<std::string> {
-    SB_TRY(parts_->keys.load_or_make(transaction, parts_->random, parts_->clock.now_ms()));
+    SB_TRY(parts_->tokens.load_or_make(transaction));
     const auto tip = SB_TRY(read_node(transaction, summary.id, summary.tip));
     if (!tip) return fail(ErrorCode::kCorrupt, fmt::format("node {} of {} is missing", summary.tip, summary.id));
-    return parts_->mint(Purpose::kResume, summary.id, tip->number, tip->attempt);
+    return parts_->tokens.mint(Purpose::kResume, summary.id, tip->number, tip->attempt);
   });
 }
 
 Status Sessions::rotate_keys(bool retire_old) {
   const std::scoped_lock lock(parts_->mutex);
   return parts_->store.write([&](store::Transaction& transaction) -> Status {
-    SB_TRY(parts_->keys.rotate(transaction, parts_->random, parts_->clock.now_ms(), retire_old));
-    return retire_old ? parts_->refresh_open_step_tokens(transaction) : Status();
+    SB_TRY(parts_->tokens.rotate(transaction, retire_old));
+    return retire_old ? parts_->writer.renew_open_step_tokens(transaction) : Status();
   });
 }
 

@@ -27,9 +27,11 @@
 #include "base/random.hpp"
 #include "engine/answer/answer.hpp"
 #include "engine/answer/remedy.hpp"
+#include "engine/answer/session_error.hpp"
 #include "engine/command/command_runner.hpp"
 #include "engine/state/events.hpp"
 #include "engine/state/token.hpp"
+#include "engine/steps/relayed_answer.hpp"
 #include "inbox/inbox.hpp"
 #include "store/store.hpp"
 #include "workflow/catalog/catalog.hpp"
@@ -53,16 +55,6 @@ struct StartRequest {
   std::string parent = {};
 };
 
-// A person's answer passed on by an agent: only if the user's configuration says `confirmations: relay`, and never for
-// a decision that needs a signature. It is recorded as relayed.
-struct RelayedAnswer {
-  std::string decision = {};  // the one this session waits for
-  inbox::AnswerInput given = {};
-  std::string remark = {};  // what else the person said, such as the reason for a rejection
-  std::string by = {};      // who passed it on
-  std::string raw = {};     // as received
-};
-
 struct ContinueRequest {
   std::string token = {};
   enum class Intent { kInferred, kAdvance, kRehydrate } intent = Intent::kInferred;
@@ -75,16 +67,6 @@ struct ContinueRequest {
   // be empty.
   std::function<bool()> should_continue = {};
 };
-
-// An error an agent can act on, with the format's code: TOKEN_MANGLED_…, NOT_FOUND, PRECONDITION_FAILED, …
-struct SessionError {
-  std::string code;
-  Error error;
-  Value details;
-};
-SessionError session_error(Error error);
-template <class T>
-using SessionResult = std::expected<T, SessionError>;
 
 struct Checkpoint {
   std::string session;
@@ -135,10 +117,6 @@ class Sessions {
   Status rotate_keys(bool retire_old);
 
  private:
-  Result<SessionResponse> show(store::Snapshot& snapshot, const Summary& summary, const Node& node);
-  // The answer of the session that already has this id; nothing if there is none.
-  Result<std::optional<SessionResponse>> find_started(store::Snapshot& snapshot, const StartRequest& start_request);
-
   struct Parts;
   std::unique_ptr<Parts> parts_;
 };

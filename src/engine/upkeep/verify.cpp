@@ -3,9 +3,9 @@
 #include "base/document/document.hpp"
 #include "base/document/stored_reader.hpp"
 #include "base/limits.hpp"
-#include "engine/session/open_step_row.hpp"
 #include "engine/state/blob_refs.hpp"
 #include "engine/state/rows.hpp"
+#include "engine/transaction/open_step_row.hpp"
 #include "engine/upkeep/upkeep.hpp"
 
 namespace sb::engine {

@@ -1,11 +1,11 @@
-#include "engine/session/turn.hpp"
+#include "engine/transaction/session_update.hpp"
 
 #include <fmt/format.h>
 
 #include "base/assert.hpp"
 #include "base/document/document.hpp"
-#include "base/document/stored_reader.hpp"
 #include "base/text/unicode.hpp"
+#include "engine/transaction/session_events.hpp"
 
 namespace sb::engine {
 
@@ -81,23 +81,6 @@ Status SessionUpdate::finish() {
   for (const auto& [number, node] : state_.nodes) SB_TRY(write_node(*transaction_, session_, node));
   for (const auto& [key, attempt] : state_.attempts) SB_TRY(write_attempt(*transaction_, session_, attempt));
   return write_summary(*transaction_, state_.summary);
-}
-
-Status check_newest_event(store::Snapshot& snapshot, std::string_view session) {
-  const store::Head head = SB_TRY(snapshot.head(session_stream(session)));
-  for (const store::Event& event : SB_TRY(snapshot.events(session_stream(session), head.seq, 1))) {
-    if (!is_known_event(event.type)) return unknown_event(event.stream, event.seq, event.type);
-  }
-  return {};
-}
-
-Result<Value> read_event(store::Snapshot& snapshot, std::string_view session, std::int64_t seq, std::string_view type) {
-  const auto events = SB_TRY(snapshot.events(session_stream(session), seq, 1));
-  if (events.empty() || events.front().seq != seq || events.front().type != type) {
-    return fail(ErrorCode::kCorrupt, fmt::format("event {} of session {} does not match its row", seq, session),
-                "Check the session: signalbox session verify");
-  }
-  return parse_stored(events.front().payload);
 }
 
 }  // namespace sb::engine

@@ -1,4 +1,4 @@
-#include "engine/session/open_step_row.hpp"
+#include "engine/transaction/open_step_row.hpp"
 
 #include <fmt/format.h>
 

@@ -1,5 +1,5 @@
 // What hooks see of a session: current after every commit, and gone when the session is.
-#include "engine/session/open_step_row.hpp"
+#include "engine/transaction/open_step_row.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

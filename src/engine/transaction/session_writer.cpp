@@ -1,11 +1,11 @@
-// Keeps the rows of open steps current, with every commit that changes one.
+#include "engine/transaction/session_writer.hpp"
+
 #include "base/limits.hpp"
-#include "engine/session/parts.hpp"
 #include "guard/host_session.hpp"
 
 namespace sb::engine {
 
-Status Sessions::Parts::finish(SessionUpdate& update) {
+Status SessionWriter::finish(SessionUpdate& update) {
   if (!update.has_changed()) return {};
   SB_TRY(update.finish());
   const Summary& summary = update.summary();
@@ -17,17 +17,17 @@ Status Sessions::Parts::finish(SessionUpdate& update) {
     SB_TRY(guard::forget_session(transaction, summary.id));
     return transaction.remove(guard::kOpenSteps, key);
   }
-  const auto program = SB_TRY(this->program(transaction, summary.hash));
+  const auto program = SB_TRY(programs_.get(transaction, summary.hash));
   const Node& tip = *SB_TRY(update.node(summary.tip));
   auto facts = update.facts_of(tip.number);
   if (!facts) facts = SB_TRY(facts_of(transaction, *program, tip, SB_TRY(read_json_blob(transaction, tip.context))));
   auto open = open_step_of(*program, summary, tip, std::move(*facts));
   if (!open) return transaction.remove(guard::kOpenSteps, key);
-  open->token = mint(Purpose::kContinue, summary.id, tip.number, tip.attempt);
+  open->token = tokens_.mint(Purpose::kContinue, summary.id, tip.number, tip.attempt);
   return transaction.put(guard::kOpenSteps, key, guard::to_row(*open));
 }
 
-Status Sessions::Parts::refresh_open_step_tokens(store::Transaction& transaction) {
+Status SessionWriter::renew_open_step_tokens(store::Transaction& transaction) {
   store::Listing listing{.limit = limits::kStorePageRows};
   for (;;) {
     const auto rows = SB_TRY(transaction.list(guard::kOpenSteps, listing));
@@ -35,7 +35,7 @@ Status Sessions::Parts::refresh_open_step_tokens(store::Transaction& transaction
       guard::OpenStep open = SB_TRY(guard::open_step_from(row.value));
       const auto summary = SB_TRY(read_summary(transaction, open.session));
       const auto tip = summary ? SB_TRY(read_node(transaction, open.session, summary->tip)) : std::nullopt;
-      open.token = tip ? mint(Purpose::kContinue, open.session, tip->number, tip->attempt) : "";
+      open.token = tip ? tokens_.mint(Purpose::kContinue, open.session, tip->number, tip->attempt) : "";
       SB_TRY(transaction.put(guard::kOpenSteps, row.key, guard::to_row(open)));
     }
     if (rows.size() < static_cast<std::size_t>(listing.limit)) return {};

@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "engine/session/open_step_row.hpp"
 #include "engine/state/events.hpp"
 #include "engine/state/rows.hpp"
+#include "engine/transaction/open_step_row.hpp"
 #include "store/store.hpp"
 
 namespace sb::engine {
@@ -51,11 +51,5 @@ class SessionUpdate {
   std::vector<store::NewEvent> events_;
   std::pair<NodeNo, OpenStepFacts> facts_;
 };
-
-// kUnsupported if a newer version wrote the newest event. Whatever is read from rows calls it, because rows do not say.
-Status check_newest_event(store::Snapshot& snapshot, std::string_view session);
-
-// An event of a session by its number, with its chain checked. kCorrupt if it is missing or of another type.
-Result<Value> read_event(store::Snapshot& snapshot, std::string_view session, std::int64_t seq, std::string_view type);
 
 }  // namespace sb::engine

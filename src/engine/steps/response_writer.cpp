@@ -1,0 +1,246 @@
+#include "engine/steps/response_writer.hpp"
+
+#include <fmt/format.h>
+
+#include "base/assert.hpp"
+#include "base/limits.hpp"
+#include "engine/advance/blockers.hpp"
+#include "engine/advance/questions.hpp"
+#include "engine/recall/recall.hpp"
+#include "engine/state/rows.hpp"
+#include "engine/transaction/session_events.hpp"
+#include "inbox/question/answer_command.hpp"
+#include "inbox/question/choice_text.hpp"
+#include "workflow/compile/prompt_text.hpp"
+
+namespace sb::engine {
+namespace {
+
+Value decision_value(const inbox::DecisionState& state, bool may_relay) {
+  Value options = Value::array();
+  for (const inbox::Part& part : state.opened.question.parts) {
+    for (const inbox::Choice& choice : part.options) {
+      options.push_back(Value::object({{"id", choice.id}, {"label", choice.label}}));
+    }
+  }
+  return Value::object({{"id", state.id},
+                        {"text", state.opened.question.text},
+                        {"options", std::move(options)},
+                        {"url", Value()},
+                        {"relay", may_relay}});
+}
+
+std::string_view why_of(const Waiting& waiting) {
+  switch (waiting.what) {
+    case Waiting::Kind::kGate:
+      return "A person must accept what this step delivered.";
+    case Waiting::Kind::kEvaluator:
+      return "An evaluator judges what this step delivered.";
+    case Waiting::Kind::kDecision:
+      return "A person must decide.";
+    case Waiting::Kind::kBreaker:
+      return "This step was refused too often; a person must decide how to continue.";
+    case Waiting::Kind::kQuorum:
+      return "Too few of the parallel sessions succeeded; a person must decide how to continue.";
+  }
+  return "";
+}
+
+Value children_value(const std::vector<ChildView>& children) {
+  Value listed = Value::array();
+  for (const ChildView& child : children) {
+    Value item = Value::object({{"id", child.id}, {"workflowId", child.workflow_id}, {"goal", child.goal}});
+    if (!child.token.empty()) item.set("continueToken", child.token);
+    if (!child.outcome.empty()) item.set("outcome", child.outcome);
+    listed.push_back(std::move(item));
+  }
+  return listed;
+}
+
+Result<Value> seen_context(store::Snapshot& snapshot, const SessionNode& at) {
+  return context_at(at.program, at.node.position, SB_TRY(read_json_blob(snapshot, at.node.context)));
+}
+
+// The newest notes on the way to this node.
+Result<std::string> recall_before(store::Snapshot& snapshot, const SessionNode& at) {
+  const std::string& session = at.summary.id;
+  Node current = at.node;
+  const auto before = [&](NodeNo number) -> Result<std::optional<RecalledStep>> {
+    SB_ASSERT(number == current.number);
+    if (current.parent == 0) return std::nullopt;
+    auto parent = SB_TRY(read_node(snapshot, session, current.parent));
+    const auto attempt = SB_TRY(read_attempt(snapshot, session, current.parent, current.parent_attempt));
+    if (!parent || !attempt) {
+      return fail(ErrorCode::kCorrupt, fmt::format("node {} of session {} is missing", current.parent, session));
+    }
+    RecalledStep past;
+    past.node = parent->number;
+    past.parent = parent->parent;
+    past.step_id = parent->position.step;
+    if (const StepNo step = at.program.find(past.step_id); step != kNoStep) {
+      past.title = at.program.at(step).step->title;
+    }
+    past.notes = SB_TRY(read_output(snapshot, session, attempt->output_seq)).notes;
+    current = std::move(*parent);
+    return past;
+  };
+  return recall(at.node.number, limits::kRecallBytes, before, at.node.depth);
+}
+
+SessionResponse complete(const SessionNode& at, const std::vector<std::string>& notices) {
+  return {render_complete(at.program, notices), Value::object({{"kind", "complete"},
+                                                               {"sessionId", at.summary.id},
+                                                               {"isComplete", true},
+                                                               {"pending", Value()},
+                                                               {"nextIntent", "complete"}})};
+}
+
+}  // namespace
+
+struct ResponseWriter::Question {
+  Value decision;
+  std::string shown, command;
+  bool is_signed = false, has_no_operator = false;
+  bool is_missing = false;  // in this inbox
+};
+
+Result<SessionResponse> ResponseWriter::open(store::Snapshot& snapshot, const SessionNode& at,
+                                             RenderReason render_reason, std::vector<std::string> notices,
+                                             const Value& references) const {
+  if (at.node.waiting && render_reason != RenderReason::kRehydrate) return awaiting(snapshot, at);
+  if (at.node.kind == NodeKind::kEnd) return complete(at, notices);
+  const Value context = SB_TRY(seen_context(snapshot, at));
+  StepView view{.program = at.program, .node = at.node, .context = context, .render_reason = render_reason};
+  view.goal = at.summary.goal;
+  view.notices = std::move(notices);
+  view.references = references;
+  if (render_reason == RenderReason::kRehydrate) view.recall = SB_TRY(recall_before(snapshot, at));
+  if (!at.node.waiting) return step(snapshot, at, view);
+  // An agent that resumes here is shown the next step without this.
+  SessionResponse waits = SB_TRY(awaiting(snapshot, at));
+  waits.text = render_opening(view) + waits.text;
+  return waits;
+}
+
+Result<SessionResponse> ResponseWriter::step(store::Snapshot& snapshot, const SessionNode& at,
+                                             const StepView& view) const {
+  SessionResponse response;
+  response.line = line(at, view.context, "ok", at.node.attempt, "perform_pending_then_continue");
+  if (at.node.kind != NodeKind::kChildren) {
+    response.text = render_step(view);
+    return response;
+  }
+  const std::vector<ChildView> started = SB_TRY(children(snapshot, at.node));
+  response.line.set("children", children_value(started));
+  const workflow::ParallelStep* parallel = at.step().parallel();
+  for (const std::string& notice : view.notices) response.text += notice + "\n\n";
+  response.text += render_children(at.program, at.node, started, parallel != nullptr ? parallel->quorum : 0);
+  return response;
+}
+
+Result<SessionResponse> ResponseWriter::awaiting(store::Snapshot& snapshot, const SessionNode& at) const {
+  SB_ASSERT(at.node.waiting);
+  const Waiting& waiting = *at.node.waiting;
+  const Question asked = SB_TRY(question(snapshot, waiting.decision));
+  std::string why(why_of(waiting));
+  // An imported session comes without its open questions.
+  if (asked.is_missing) why += " Its question was not imported; continuing asks it again.";
+  SessionResponse response;
+  response.line =
+      line(at, SB_TRY(seen_context(snapshot, at)), "awaiting_decision", at.node.attempt, "await_user_confirmation");
+  response.line.set("decision", asked.decision);
+  ChildView evaluator{.id = "gate"};
+  if (!waiting.session.empty()) {
+    const auto session = SB_TRY(read_summary(snapshot, waiting.session));
+    const auto tip = session ? SB_TRY(read_node(snapshot, waiting.session, session->tip)) : std::nullopt;
+    evaluator.workflow_id = session ? session->workflow_id : "";
+    Value item = Value::object({{"id", evaluator.id}, {"workflowId", evaluator.workflow_id}});
+    if (tip && tip->kind != NodeKind::kEnd) {
+      evaluator.token = tokens_.mint(Purpose::kContinue, waiting.session, tip->number, tip->attempt);
+      item.set("continueToken", evaluator.token);
+    }
+    response.line.set("children", Value(Value::Array{std::move(item)}));
+  }
+  response.text = render_awaiting({.why = why,
+                                   .decision = asked.decision,
+                                   .command = asked.command,
+                                   .shown = asked.shown,
+                                   .is_signed = asked.is_signed,
+                                   .has_no_operator = asked.has_no_operator,
+                                   .evaluator = evaluator.token.empty() ? nullptr : &evaluator});
+  return response;
+}
+
+Result<ResponseWriter::Question> ResponseWriter::question(store::Snapshot& snapshot, const std::string& id) const {
+  Question asked;
+  if (id.empty()) return asked;
+  const auto state = inbox_.peek_in(snapshot, id);
+  asked.is_missing = !state && state.error().code == ErrorCode::kNotFound;
+  if (asked.is_missing) return asked;
+  if (!state) return std::unexpected(state.error());
+  asked.decision = decision_value(*state, inbox_.may_relay(*state));
+  asked.is_signed = state->opened.needs_signature;
+  asked.has_no_operator = asked.is_signed && !state->opened.operators;
+  const auto declared = declaration_of(state->opened);
+  if (declared) asked.shown = inbox::choice_text(*declared);
+  asked.command =
+      declared ? inbox::answer_command(state->id, *declared) : fmt::format("signalbox inbox answer {}", state->id);
+  return asked;
+}
+
+Result<SessionResponse> ResponseWriter::blocked(store::Snapshot& snapshot, const SessionNode& at,
+                                                const std::vector<Blocker>& all, bool ends_attempt) const {
+  const std::vector<Blocker> blockers = bounded(all);
+  Value reported = Value::array();
+  for (const Blocker& blocker : blockers) reported.push_back(to_value(blocker));
+  SessionResponse response;
+  response.text = render_blocked(at.program, at.node, blockers, ends_attempt);
+  response.line = line(at, SB_TRY(seen_context(snapshot, at)), "blocked", at.node.attempt + (ends_attempt ? 1 : 0),
+                       "perform_pending_then_continue");
+  response.line.set("blockers", std::move(reported));
+  response.line.set("retryable", true);
+  response.line.set("retryContinueToken", response.line["continueToken"]);
+  return response;
+}
+
+SessionResponse ResponseWriter::stopped(const Summary& summary) const {
+  return {"A person stopped this session. There is nothing left to do.", Value::object({{"kind", "complete"},
+                                                                                        {"sessionId", summary.id},
+                                                                                        {"isComplete", false},
+                                                                                        {"isStopped", true},
+                                                                                        {"pending", Value()},
+                                                                                        {"nextIntent", "complete"}})};
+}
+
+Result<std::vector<ChildView>> ResponseWriter::children(store::Snapshot& snapshot, const Node& node) const {
+  std::vector<ChildView> views;
+  for (const Child& child : node.children) {
+    ChildView view{child.id, child.workflow_id, child.goal, "", child.outcome, child.reason};
+    if (!child.session.empty() && child.outcome.empty()) {
+      const auto summary = SB_TRY(read_summary(snapshot, child.session));
+      const auto tip = summary ? SB_TRY(read_node(snapshot, child.session, summary->tip)) : std::nullopt;
+      if (tip && tip->kind != NodeKind::kEnd && summary->status != SessionStatus::kStopped) {
+        view.token = tokens_.mint(Purpose::kContinue, child.session, tip->number, tip->attempt);
+      }
+    }
+    views.push_back(std::move(view));
+  }
+  return views;
+}
+
+Value ResponseWriter::line(const SessionNode& at, const Value& context, std::string_view kind, int attempt,
+                           std::string_view next_intent) const {
+  const workflow::Step& step = at.step();
+  const auto token = [&](Purpose purpose) { return tokens_.mint(purpose, at.summary.id, at.node.number, attempt); };
+  return Value::object({{"kind", kind},
+                        {"sessionId", at.summary.id},
+                        {"continueToken", token(Purpose::kContinue)},
+                        {"checkpointToken", token(Purpose::kCheckpoint)},
+                        {"isComplete", false},
+                        {"pending", Value::object({{"stepId", step.id},
+                                                   {"title", workflow::fill_in_line(step.title, context)},
+                                                   {"requires", requirements(at.program, at.node.position, context)}})},
+                        {"nextIntent", next_intent}});
+}
+
+}  // namespace sb::engine
