@@ -1,12 +1,15 @@
 #include "mutants/mutant.hpp"
 
 #include <fmt/format.h>
+#include <fnmatch.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <set>
 
 #include "base/document/reader.hpp"
 #include "base/files.hpp"
+#include "tree/test_names.hpp"
 
 namespace sb::mutants {
 namespace {
@@ -46,6 +49,35 @@ bool is_same(const fs::path& a, const fs::path& b) {
   return left && right && *left == *right;
 }
 
+// `Suite.Name` of every test in the tree.
+std::vector<std::string> tests_in(const std::string& tree) {
+  std::vector<std::string> names;
+  for (const fs::path& path : files_below(tree)) {
+    if (!path.string().ends_with("_test.cpp")) continue;
+    const auto text = SystemFiles().read((fs::path(tree) / path).string(), kFileBytes);
+    for (const tree::TestName& test : tree::test_names(text.value_or(""))) {
+      names.push_back(fmt::format("{}.{}", test.suite, test.name));
+    }
+  }
+  return names;
+}
+
+// Whether GoogleTest's filter, which may name several patterns, selects one of the tests.
+bool selects(std::string_view filter, const std::vector<std::string>& tests) {
+  filter = filter.substr(0, filter.find('-'));
+  while (!filter.empty()) {
+    const std::size_t end = std::min(filter.find(':'), filter.size());
+    std::string pattern(filter.substr(0, end));
+    // A test with parameters: Cases/Suite.Name/case.
+    pattern.erase(0, pattern.find('/') + 1);
+    pattern.erase(std::min(pattern.find('/'), pattern.size()));
+    if (std::ranges::any_of(tests, [&](const auto& name) { return ::fnmatch(pattern.c_str(), name.c_str(), 0) == 0; }))
+      return true;
+    filter.remove_prefix(std::min(end + 1, filter.size()));
+  }
+  return false;
+}
+
 // The end of a program's output, which usually has the reason.
 std::string tail(const ProcessResult& exit) {
   const std::string all = exit.output + exit.errors;
@@ -72,7 +104,10 @@ Command test_command(const Mutant& mutant, const std::string& copy) {
     command.argv = {"ctest", "--test-dir", "build/release", "--no-tests=error", "--output-on-failure",
                     "-R",    mutant.ctest};
   } else {
-    command.argv = {fmt::format("build/release/{}", mutant.target), "--gtest_filter=" + mutant.filter};
+    const std::string beside = fmt::format("build/release/tests/{}", mutant.target);
+    const bool is_beside = fs::exists(fs::path(copy) / beside);
+    command.argv = {is_beside ? beside : fmt::format("build/release/{}", mutant.target),
+                    "--gtest_filter=" + mutant.filter};
   }
   command.directory = copy;
   command.timeout_ms = kTestMs;
@@ -106,6 +141,7 @@ Checked<std::vector<Mutant>> read_mutants(const Document& document) {
 
 Faults check_mutants(const std::vector<Mutant>& mutants, const std::string& tree) {
   Faults faults;
+  const std::vector<std::string> tests = tests_in(tree);
   for (const Mutant& mutant : mutants) {
     const auto complain = [&](std::string message, std::string remedy) {
       faults.push_back({ErrorCode::kInvalid, fmt::format("{}: {}", mutant.requirement, message), std::move(remedy),
@@ -117,6 +153,9 @@ Faults check_mutants(const std::vector<Mutant>& mutants, const std::string& tree
     } else if (const auto count = count_of(*text, mutant.find); count != 1) {
       complain(fmt::format("the text to find occurs {} times: {}", count, quote_json(mutant.find)),
                "Write it so that it occurs once");
+    }
+    if (!mutant.filter.empty() && !selects(mutant.filter, tests)) {
+      complain(fmt::format("no test matches {}", mutant.filter), "Name a test that exists");
     }
     if (mutant.find == mutant.replace) complain("this mutant changes nothing", "Break the line");
   }

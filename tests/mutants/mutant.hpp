@@ -34,7 +34,7 @@ struct Mutant {
 
 Checked<std::vector<Mutant>> read_mutants(const Document& document);
 
-// Faults of the list: a missing file, or a text that does not occur exactly once.
+// Faults of the list: a missing file, a text that does not occur exactly once, a filter that matches no test.
 Faults check_mutants(const std::vector<Mutant>& mutants, const std::string& tree);
 
 // Copies `tree` to `copy` without build and git folders, and touches only files that differ.

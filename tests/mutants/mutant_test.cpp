@@ -26,6 +26,7 @@ class MutantTest : public testing::Test {
   MutantTest() : root_(testing::TempDir() + "sb_mutants_" + std::to_string(::getpid())) {
     std::filesystem::create_directories(root_ + "/src");
     EXPECT_TRUE(files_.write_atomic(root_ + "/src/a.cpp", kText));
+    EXPECT_TRUE(files_.write_atomic(root_ + "/src/a_test.cpp", "TEST(X, Y) {}\nTEST_P(Z, Q) {}\n"));
   }
   ~MutantTest() override { std::filesystem::remove_all(root_); }
 
@@ -49,6 +50,18 @@ TEST_F(MutantTest, IsKilledWhenItsTestFails) {
   EXPECT_EQ(judge_when(0, 1).verdict, Verdict::kKilled);
   EXPECT_EQ(seen_, "if (a > b) return 1;\nreturn 2;\n");
   EXPECT_EQ(files_.read(root_ + "/src/a.cpp", 1000), kText) << "the file is restored";
+}
+
+TEST_F(MutantTest, AFilterThatMatchesNoTestIsAFault) {
+  for (const char* filter : {"X.*", "X.Y", "No.*:X.?", "Cases/Z.Q/*", "X.*-X.N"}) {
+    mutant_.filter = filter;
+    EXPECT_THAT(check_mutants({mutant_}, root_), IsEmpty()) << filter;
+  }
+  for (const char* filter : {"X.Z", "x.*", "Cases/X.Z/0"}) {
+    mutant_.filter = filter;
+    ASSERT_EQ(check_mutants({mutant_}, root_).size(), 1u) << filter;
+    EXPECT_THAT(check_mutants({mutant_}, root_).front().message, HasSubstr("no test matches"));
+  }
 }
 
 TEST_F(MutantTest, SurvivesWhenItsTestPasses) {
