@@ -86,7 +86,7 @@ std::string tail(const ProcessResult& exit) {
 
 std::vector<std::string> targets_of(const Mutant& mutant) {
   if (!mutant.target.empty()) return {mutant.target};
-  return {"signalbox", "signalbox-hook", "scenario_runner"};
+  return {"signalbox", "signalbox-hook", "scenario_runner", "terminal", "test_pipeline_runs"};
 }
 
 Result<ProcessResult> build(const Mutant& mutant, const std::string& copy, Process& process) {

@@ -10,7 +10,7 @@
 //     file: src/cli/dispatch.cpp
 //     find: …
 //     replace: …
-//     ctest: ^scenario\.version$          # or ctest tests; builds the programs and the scenario runner
+//     ctest: ^scenario\.version$          # or ctest tests; builds the programs and the tests that start them
 #pragma once
 
 #include <string>
