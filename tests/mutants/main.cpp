@@ -1,4 +1,4 @@
-// mutants [--check] [--filter TEXT]
+// mutants [--check] [--filter TEXT] [--slice K/N]
 //
 // Breaks the lines of tests/mutants.yaml one at a time in a copy of the tree (build/mutants) and expects the named test
 // to fail. --check only checks that the list still matches the sources. Exit codes: 0 every mutant was killed, 1 one
@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <cstdio>
 #include <set>
 
 #include "base/files.hpp"
@@ -25,6 +26,29 @@ int report(const sb::Faults& faults) {
 int report(const sb::Error& error) {
   fmt::print(stderr, "mutants: {}\n", error.to_string());
   return 2;
+}
+
+struct Slice {
+  std::size_t first = 0;
+  std::size_t step = 0;
+};
+
+Slice parse_slice(const std::string& text) {
+  Slice slice;
+  char rest = 0;
+  const bool is_whole = std::sscanf(text.c_str(), "%zu/%zu%c", &slice.first, &slice.step, &rest) == 2;
+  return is_whole && slice.first >= 1 && slice.first <= slice.step ? slice : Slice{};
+}
+
+std::string valid_slice(const std::string& text) {
+  return parse_slice(text).step == 0 ? "must be K/N with K from 1 to N, such as 2/4" : "";
+}
+
+void keep_slice(std::vector<Mutant>& mutants, const std::string& text) {
+  const Slice slice = parse_slice(text);
+  std::vector<Mutant> kept;
+  for (std::size_t at = slice.first - 1; at < mutants.size(); at += slice.step) kept.push_back(mutants[at]);
+  mutants = std::move(kept);
 }
 
 bool configure(const std::string& copy, sb::Process& process) {
@@ -76,9 +100,13 @@ int main(int argc, char** argv) {
   CLI::App app{"Breaks one line at a time and expects the named test to fail", "mutants"};
   bool only_check = false;
   std::string filter;
+  std::string slice;
   std::string list = SB_SOURCE_DIR "/tests/mutants.yaml";
   app.add_flag("--check", only_check, "Only check the list against the sources");
   app.add_option("--filter", filter, "Only mutants with this text in their requirement or file");
+  app.add_option("--slice", slice, "Only every Nth mutant, from the Kth: 2/4 (for several machines or copies)")
+      ->type_name("K/N")
+      ->check(valid_slice);
   app.add_option("--list", list, "Another list");
   try {
     app.parse(argc, argv);
@@ -98,6 +126,7 @@ int main(int argc, char** argv) {
   std::erase_if(*mutants, [&](const Mutant& mutant) {
     return mutant.requirement.find(filter) == std::string::npos && mutant.file.find(filter) == std::string::npos;
   });
+  if (!slice.empty()) keep_slice(*mutants, slice);
   const std::string copy = SB_SOURCE_DIR "/build/mutants";
   if (const auto copied = sb::mutants::copy_tree(SB_SOURCE_DIR, copy); !copied) return report(copied.error());
   sb::SystemProcess process;
