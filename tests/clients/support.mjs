@@ -8,6 +8,7 @@ import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import fs from 'node:fs';
+import http from 'node:http';
 import net from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
@@ -165,6 +166,45 @@ export class Place {
       },
     };
     return server.start();
+  }
+
+  // The entry of a client's configuration, with its secret, as `signalbox mcp install` gives it to one that it cannot
+  // configure itself: for the program, or for a server of serve().
+  entry(server) {
+    const name = server ? `client-${server.port}` : 'client';
+    const port = server ? ['--port', String(server.port)] : [];
+    this.entries ??= new Map(); // installing again would revoke the secret
+    if (!this.entries.has(name)) {
+      const printed = this.signalbox('mcp', 'install', '--client', 'other', '--name', name, ...port);
+      this.entries.set(name, JSON.parse(printed).mcpServers.signalbox);
+    }
+    return this.entries.get(name);
+  }
+
+  // Forwards to a server and adds its token, for a client that cannot send one. Returns the port.
+  async forwarder(server) {
+    const { headers } = this.entry(server);
+    const proxy = http.createServer((request, response) => {
+      const target = http.request(
+        { host: '127.0.0.1', port: server.port, method: request.method, path: request.url,
+          headers: { ...request.headers, ...headers } },
+        (answer) => {
+          response.writeHead(answer.statusCode, answer.headers);
+          answer.pipe(response);
+        },
+      );
+      // A side that goes away takes the other one with it.
+      target.on('error', () => response.destroy());
+      response.on('close', () => target.destroy());
+      request.pipe(target);
+    });
+    proxy.listen(0, '127.0.0.1');
+    await once(proxy, 'listening');
+    this.closers.push(() => {
+      proxy.closeAllConnections();
+      proxy.close();
+    });
+    return proxy.address().port;
   }
 
   // Appends to a log of the place.
