@@ -8,7 +8,6 @@ import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import fs from 'node:fs';
-import http from 'node:http';
 import net from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
@@ -181,30 +180,12 @@ export class Place {
     return this.entries.get(name);
   }
 
-  // Forwards to a server and adds its token, for a client that cannot send one. Returns the port.
+  // Starts a forwarder that adds the server's token, for a client that cannot send one. Returns its port.
   async forwarder(server) {
-    const { headers } = this.entry(server);
-    const proxy = http.createServer((request, response) => {
-      const target = http.request(
-        { host: '127.0.0.1', port: server.port, method: request.method, path: request.url,
-          headers: { ...request.headers, ...headers } },
-        (answer) => {
-          response.writeHead(answer.statusCode, answer.headers);
-          answer.pipe(response);
-        },
-      );
-      // A side that goes away takes the other one with it.
-      target.on('error', () => response.destroy());
-      response.on('close', () => target.destroy());
-      request.pipe(target);
-    });
-    proxy.listen(0, '127.0.0.1');
-    await once(proxy, 'listening');
-    this.closers.push(() => {
-      proxy.closeAllConnections();
-      proxy.close();
-    });
-    return proxy.address().port;
+    const script = path.join(path.dirname(fileURLToPath(import.meta.url)), 'forwarder.mjs');
+    const env = { AUTHORIZATION: this.entry(server).headers.Authorization };
+    const forwarder = this.start(process.execPath, [script, String(server.port)], { name: 'forwarder', env });
+    return forwarder.line((line) => Number(line), 'the port of the forwarder');
   }
 
   // Appends to a log of the place.
