@@ -31,14 +31,14 @@ constexpr const char* kGated =
 class Doors : public testing::Test {
  protected:
   void SetUp() override {
-    fs::create_directories(folder.path() + "/work/workflows");
-    ASSERT_TRUE(files.write_atomic(folder.path() + "/work/workflows/gated.yaml", kGated));
+    fs::create_directories(folder.path() + "/project/workflows");
+    ASSERT_TRUE(files.write_atomic(folder.path() + "/project/workflows/gated.yaml", kGated));
   }
 
   ProgramResult signalbox(std::vector<std::string> arguments) const {
     return run_program(SB_PROGRAM, folder.path(), std::move(arguments));
   }
-  std::string work() const { return folder.path() + "/work"; }
+  std::string work() const { return folder.path() + "/project"; }
   // The token of a client that the user set up.
   std::string users_client() const {
     const auto config =

@@ -1,6 +1,6 @@
 // The public conformance suite of MCP, at both revisions with frozen requirements: all of them against the fixture
-// server built from src/mcp, and those that need no fixture against `signalbox serve`, through a forwarder that adds the
-// token: the suite sends none.
+// server built from src/mcp, and those that need no fixture against `signalbox serve`, through a forwarder that adds
+// the token: the suite sends none.
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
