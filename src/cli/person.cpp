@@ -126,11 +126,11 @@ std::string user_name() {
   return fmt::format("user {}", ::geteuid());
 }
 
-Status refuse_known_agents(const Context& context) {
+Status refuse_known_agents(const Context& context, std::string_view what) {
   const auto agent = inbox::known_agent(context.seams.files, context.seams.environment, ::getppid());
   if (!agent) return {};
-  return fail(ErrorCode::kForbidden, fmt::format("this looks like {}, and a person should answer", *agent),
-              "Answer in a terminal of your own");
+  return fail(ErrorCode::kForbidden, fmt::format("this looks like {}, and a person should {}", *agent, what),
+              "Do it in a terminal of your own");
 }
 
 Result<std::string> ask_passphrase(const Context& context, std::string_view prompt) {

@@ -15,7 +15,7 @@ std::string user_name();
 
 // kForbidden when a known coding agent started this process. Not a security boundary: see
 // inbox/operators/known_agents.hpp.
-Status refuse_known_agents(const Context& context);
+Status refuse_known_agents(const Context& context, std::string_view what = "answer");
 
 // Reads one line without echo from the terminal. If stdin is not a terminal, reads its next line, so that scripts can
 // pipe it; at the end of stdin, asks on the controlling terminal. kForbidden when there is neither.

@@ -10,7 +10,6 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <optional>
 #include <string>
 
 #include "base/seams.hpp"
@@ -21,7 +20,7 @@ namespace sb::host {
 
 class HookEndpoint {
  public:
-  using Bearer = std::function<std::optional<std::string>(std::string_view token)>;
+  using Bearer = std::function<bool(std::string_view token)>;  // whether it is valid
   using Answer = std::function<std::string(std::string event)>;
   HookEndpoint(net::EventLoop& loop, Bearer bearer, Answer answer);
 

@@ -74,8 +74,9 @@ class HostedEndpoint final : public agent::ProgramEndpoint {
                  const agent::ModelSettings* upstream)
       : seams_(seams), driver_(driver), seal_key_(seams.random.bytes(32)) {
     mcp_token = "sbg_" + to_base32(seams.random.bytes(kMcpTokenBytes));
-    const auto bearer = [this](std::string_view token) { return named(token); };
-    hook_.emplace(loop_, bearer, [this](const std::string& event) { return answer_hook(driver_, event); });
+    hook_.emplace(
+        loop_, [this](std::string_view token) { return is_mine(token); },
+        [this](const std::string& event) { return answer_hook(driver_, event); });
     if (upstream != nullptr) proxy_.emplace(loop_, ProxyParts{seams, http, driver, *upstream, mcp_token});
   }
 
@@ -115,8 +116,10 @@ class HostedEndpoint final : public agent::ProgramEndpoint {
 
   mcp::HttpOptions options() {
     mcp::HttpOptions options;
-    options.needs_token = true;
-    options.bearer = [this](std::string_view token) { return named(token); };
+    options.bearer = [this](std::string_view token) -> std::optional<mcp::Caller> {
+      if (!is_mine(token)) return std::nullopt;
+      return mcp::Caller{.principal = "agent", .is_local_user = false};
+    };
     options.fallback = [this](net::HttpRequest request, const net::ExchangePtr& exchange) {
       if (proxy_ && request.path != "/hook") return proxy_->handle(std::move(request), exchange);
       hook_->handle(std::move(request), exchange);
@@ -124,10 +127,7 @@ class HostedEndpoint final : public agent::ProgramEndpoint {
     return options;
   }
 
-  std::optional<std::string> named(std::string_view token) const {
-    if (!constant_time_equal(token, mcp_token)) return std::nullopt;
-    return "agent";
-  }
+  bool is_mine(std::string_view token) const { return constant_time_equal(token, mcp_token); }
 
   Seams seams_;
   agent::ProgramDriver& driver_;

@@ -416,8 +416,8 @@ Result<DecisionState> Inbox::end(std::string_view id, OutcomeKind ending, const 
   return change(id, [&](store::Snapshot&, const DecisionState& state) -> Result<std::vector<NewEvent>> {
     if (!state.is_open()) return no_longer_open(state);
     const bool is_decided = ending == OutcomeKind::kDeclined;
-    return std::vector{closed_event(ending, is_decided ? std::optional(ResolvedBy::kHuman) : std::nullopt, from, raw,
-                                    clock_.now_ms())};
+    const ResolvedBy by = from.channel == Channel::kRelay ? ResolvedBy::kRelayed : ResolvedBy::kHuman;
+    return std::vector{closed_event(ending, is_decided ? std::optional(by) : std::nullopt, from, raw, clock_.now_ms())};
   });
 }
 

@@ -90,11 +90,22 @@ class CallSink {
   virtual void close_stream() = 0;
 };
 
+// Who is at the other end of a connection.
+struct Caller {
+  std::string principal = "local";  // for the record: the name of the token, or "local"
+  bool is_local_user = true;        // this machine's own user, who may read any file here
+  // The connection carries the secret that `signalbox mcp install` gave this client, so an answer from its dialog is a
+  // person's. Anyone else who speaks the protocol may be the agent itself.
+  bool is_installed_client = false;
+
+  bool operator==(const Caller&) const = default;
+};
+
 struct Call {
   Revision revision = Revision::k2025_11_25;
   ClientCapabilities client;
   std::string client_name;  // the client's own name, for the record; empty if unknown
-  std::string principal;    // owner of the connection: the bearer token's name, or "local"
+  Caller caller;
   std::map<std::string, Input, std::less<>> inputs;
   // The state from the InputRequired, protected against changes. Null on a first call, and if a client sent answers
   // without the state that belongs to them: a handler that returned a state must not accept such answers.
@@ -103,8 +114,6 @@ struct Call {
   CallSink* sink = nullptr;
   std::shared_ptr<const std::atomic<bool>> is_cancelled;
 
-  // From this machine's own user, who may read any file here.
-  bool is_local() const { return principal.empty() || principal == "local"; }
   const Input* input(std::string_view key) const {
     const auto found = inputs.find(key);
     return found == inputs.end() ? nullptr : &found->second;

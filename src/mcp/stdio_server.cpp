@@ -27,10 +27,10 @@ class LinePath final : public ReplyPath {
 // One client on two descriptors, from its first line to the end of the last call.
 class StdioServer {
  public:
-  StdioServer(net::EventLoop& loop, PeerShared& shared, int input, int output)
+  StdioServer(net::EventLoop& loop, PeerShared& shared, int input, int output, std::function<Caller()> caller)
       : loop_(loop),
         path_(std::make_shared<LinePath>()),
-        peer_(std::make_shared<Peer>(shared, PeerOrigin{})),
+        peer_(std::make_shared<Peer>(shared, PeerOrigin{.current_caller = std::move(caller)})),
         stream_(loop, input, output, net::limits::kMessageBytes, net::limits::kUnsentBytes,
                 {.line = [this](std::string_view line) { peer_->receive(net::read_rpc(line), path_); },
                  .too_long = [this](std::string_view) { refuse_long(); },
@@ -84,14 +84,14 @@ class StdioServer {
 
 }  // namespace
 
-int serve_stdio(ServerParts parts, int input, int output) {
+int serve_stdio(ServerParts parts, int input, int output, std::function<Caller()> caller) {
   net::EventLoop loop;
   auto workers = std::make_unique<net::WorkerPool<Service>>(std::move(parts.make_service), limits::kWorkers,
                                                             limits::kWaitingCalls);
   RequestStates states(Seal(std::move(parts.seal_key)), parts.clock, parts.random, std::move(parts.is_first_use));
   ChangeWatcher watch(loop, *workers);
   PeerShared shared{parts.facts, loop, *workers, states, parts.random, parts.clock, watch};
-  StdioServer server(loop, shared, input, output);
+  StdioServer server(loop, shared, input, output, std::move(caller));
   loop.run();
   // A handler that is still running could delay the exit indefinitely; what it stores is atomic.
   if (server.has_work()) std::_Exit(EXIT_SUCCESS);

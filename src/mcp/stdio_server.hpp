@@ -20,7 +20,8 @@ struct ServerParts {
   Random& random;
 };
 
-// Runs until the client is gone. Returns the exit code of the process.
-int serve_stdio(ServerParts parts, int input, int output);
+// Runs until the client is gone. Returns the exit code of the process. `caller` is asked at every call: who the client
+// is may change while it runs.
+int serve_stdio(ServerParts parts, int input, int output, std::function<Caller()> caller = {});
 
 }  // namespace sb::mcp

@@ -43,7 +43,7 @@ Checked<std::unique_ptr<RunEnvironment>> RunEnvironment::open(const Seams& seams
 
 Status RunEnvironment::assemble(const std::string& workspace) {
   workspace_ = workspace;
-  home_ = SB_TRY(engine::SessionHome::open(seams_));
+  home_ = SB_TRY(engine::SessionHome::open(seams_, engine::Surface::kWorkers));
   http_ = net::make_http_client();
   // A replay makes no requests; agent programs would.
   if (replayed_.empty()) host_ = host::make_agent_host(seams_, *http_);

@@ -3,16 +3,16 @@ import assert from 'node:assert/strict';
 import path from 'node:path';
 
 import { call, textOf } from './anthropic.mjs';
-import { clients, parsed, signalbox } from './support.mjs';
+import { clients, parsed } from './support.mjs';
 
 export const tool = (name) => `mcp__signalbox__${name}`;
 export const startOf = (place, workflow, goal) =>
   call(tool('start_workflow'), { workflowId: workflow.id, workspacePath: place.workspace, goal });
 export const deliver = (input) => call(tool('continue_workflow'), input);
-export const overStdio = () => ({ command: signalbox, args: ['mcp'] });
+export const overStdio = (place) => place.entry();
 // Use the server from the user's and the project's configuration.
 export const installed = Symbol('installed');
-export const overHttp = (server) => ({ type: 'http', url: server.url });
+export const overHttp = (place, server) => place.entry(server);
 
 export class ClaudeCode {
   // `server` is the entry of signalbox in the MCP configuration. `elicit(request)` returns {action, content};

@@ -51,7 +51,7 @@ scenario('compaction in the middle of a turn', async (place) => {
   const seen = { atTwo: () => [say('Now for the second.'), listing()] };
   const model = await ScriptedModel.start(place, agent(place, seen));
   const env = { CLAUDE_CODE_AUTO_COMPACT_WINDOW: '100000' };
-  const claude = new ClaudeCode(place, model, { server: overStdio(), env });
+  const claude = new ClaudeCode(place, model, { server: overStdio(place), env });
   assert.equal((await claude.ask('Do three things.')).result, 'All three are done.');
   assert.equal(await claude.quit(), 0);
   check(place, claude, seen);
@@ -62,7 +62,7 @@ scenario('/compact between two turns', async (place) => {
   place.signalbox('hook', 'install', '--project');
   const seen = { atTwo: () => [say('One is done.')] };
   const model = await ScriptedModel.start(place, agent(place, seen));
-  const claude = new ClaudeCode(place, model, { server: overStdio() });
+  const claude = new ClaudeCode(place, model, { server: overStdio(place) });
   assert.equal((await claude.ask('Do three things.')).result, 'One is done.');
   await claude.ask('/compact');
   assert.equal((await claude.ask('Continue.')).result, 'All three are done.');
@@ -74,7 +74,7 @@ scenario('a conversation resumed by another process', async (place) => {
   install(place, threeSteps);
   place.signalbox('hook', 'install', '--project');
   const left = { one: [notes('One.')], three: [notes('Three.')] };
-  const server = overStdio();
+  const server = overStdio(place);
   let brought;
   let first;
   const model = await ScriptedModel.start(place, (turn, n) => {

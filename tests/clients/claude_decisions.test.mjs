@@ -29,7 +29,7 @@ scenario('cancelled in the dialog, answered in the inbox, delivered with the nex
     const next = nextDelivery(line, left);
     return next ? deliver(next) : say('Released.');
   });
-  const claude = new ClaudeCode(place, model, { server: overStdio(), elicit: () => ({ action: 'cancel' }) });
+  const claude = new ClaudeCode(place, model, { server: overStdio(place), elicit: () => ({ action: 'cancel' }) });
   assert.equal((await claude.ask('Release it.')).result, 'A person must decide first.');
   const [open] = place.json('inbox', 'list');
   assert.equal(open.state, 'open');
@@ -55,7 +55,7 @@ scenario('the server restarts before the dialog is answered', async (place) => {
     await server.restart();
     return { action: 'accept', content: choose(request.requested_schema, 'Production') };
   };
-  const claude = await runClaude(place, model, 'Release it.', { server: overHttp(server), elicit });
+  const claude = await runClaude(place, model, 'Release it.', { server: overHttp(place, server), elicit });
   assert.equal(claude.last.result, 'Released.');
   const [decision] = place.json('inbox', 'list', '--all');
   assert.deepEqual(decision.options, ['production']);

@@ -27,6 +27,16 @@ scenario('installed for the user and uninstalled', async (place) => {
   assert.deepEqual((await servers(place)).known, []);
 });
 
+scenario('installed for a server, with the token it needs', async (place) => {
+  install(place, release);
+  const server = await place.serve();
+  place.signalbox('mcp', 'install', '--client', 'claude-code', '--port', String(server.port));
+  place.isInstalled = true;
+  const { claude, known } = await servers(place);
+  assert.deepEqual(known.map(({ name, status }) => [name, status]), [['signalbox', 'connected']]);
+  assert.match(claude.toolResults()[0].text, /acme\.release/);
+});
+
 scenario('workflows appear as commands of the client', async (place) => {
   install(place, release);
   place.signalbox('mcp', 'install', '--client', 'claude-code');

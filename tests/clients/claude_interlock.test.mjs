@@ -41,7 +41,7 @@ scenario('no writes while planning, in-scope writes while building, never out of
     const context = step === 'shape' ? { context: { outOfScope: ['src/legacy/**'] } } : {};
     return deliver({ continueToken: line.continueToken, ...notes('Done.'), ...context });
   });
-  const claude = await runClaude(place, model, 'Change it.', { server: overStdio() });
+  const claude = await runClaude(place, model, 'Change it.', { server: overStdio(place) });
   assert.equal(claude.last.result, 'Changed.');
 
   const refused = (results) => results.map((result) => result.isError);
@@ -78,7 +78,7 @@ scenario('hooks over HTTP deny like the program', async (place) => {
     if (n === 2) return call('Read', { file_path: `${place.workspace}/src/main.txt` });
     return n === 3 ? edit(place, 'src/main.txt') : say('Refused.');
   });
-  const options = { server: overHttp(server), env: { SIGNALBOX_TOKEN: token } };
+  const options = { server: overHttp(place, server), env: { SIGNALBOX_TOKEN: token } };
   const claude = await runClaude(place, model, 'Change it.', options);
   const edited = claude.toolResults().find((result) => result.name === 'Edit');
   assert.ok(edited.isError);

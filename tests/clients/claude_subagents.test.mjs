@@ -44,7 +44,7 @@ scenario('one of two subagents fails, and the join reports which', async (place)
       prompt: `You look ${id}. Your token: ${continueToken}`,
     }));
   });
-  const claude = await runClaude(place, model, 'Look at the parser.', { server: overStdio() });
+  const claude = await runClaude(place, model, 'Look at the parser.', { server: overStdio(place) });
   assert.equal(claude.last.result, 'Summed up.');
   assert.match(join, /deep is dead: its agent ended with an error/);
   assert.doesNotMatch(join, /wide is dead/);

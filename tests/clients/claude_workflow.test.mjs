@@ -43,11 +43,11 @@ function check(place, claude) {
 
 scenario('over HTTP, with the server killed and restarted midway', async (place) => {
   const server = await place.serve();
-  await drive(place, overHttp(server), () => server.restart());
+  await drive(place, overHttp(place, server), () => server.restart());
 });
 
 scenario('over stdio, with the server killed midway', async (place) => {
-  await drive(place, overStdio(), async (claude) => {
+  await drive(place, overStdio(place), async (claude) => {
     const [server] = descendants(claude.process.pid, 'signalbox mcp');
     assert.ok(server, 'Claude Code runs the server');
     process.kill(server, 'SIGKILL');

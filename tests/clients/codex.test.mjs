@@ -35,6 +35,9 @@ function agent(place, { onBlocked = async () => {} } = {}) {
   return { seen, script };
 }
 
+// The members of an inline table.
+const toml = (texts) => Object.entries(texts).map(([name, text]) => `${name} = ${JSON.stringify(text)}`).join(', ');
+
 // With approvals `never` Codex declines dialogs without showing them.
 function configure(place, model, approvals, server) {
   const codexHome = path.join(place.home, '.codex');
@@ -58,7 +61,7 @@ scenario('exec over stdio declines the dialog; the inbox answers; a second run c
   const { seen, script } = agent(place);
   const model = await ScriptedResponses.start(place, script);
   const env = configure(place, model, 'never', `command = "${signalbox}"\nargs = ["mcp"]
-env = { SIGNALBOX_HOME = "${place.env.SIGNALBOX_HOME}" }`);
+env = { SIGNALBOX_HOME = "${place.env.SIGNALBOX_HOME}", ${toml(place.entry().env)} }`);
   const exec = async (...args) => {
     const run = place.start(clients.codex, ['exec', ...args], { name: 'codex', env });
     run.closeInput();
@@ -82,7 +85,8 @@ scenario('app-server over HTTP answers the dialog; the server is killed midway',
   const server = await place.serve();
   const { seen, script } = agent(place, { onBlocked: () => server.restart() });
   const model = await ScriptedResponses.start(place, script);
-  const env = configure(place, model, 'on-request', `url = "${server.url}"`);
+  const env = configure(place, model, 'on-request', `url = "${server.url}"
+http_headers = { ${toml(place.entry(server).headers)} }`);
   const app = place.start(clients.codex, ['app-server'], { name: 'codex', env });
   const dialogs = [];
   let id = 0;

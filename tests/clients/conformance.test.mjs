@@ -1,5 +1,6 @@
 // The public conformance suite of MCP, at both revisions with frozen requirements: all of them against the fixture
-// server built from src/mcp, and those that need no fixture against `signalbox serve`.
+// server built from src/mcp, and those that need no fixture against `signalbox serve`, through a forwarder that adds
+// the token: the suite sends none.
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
@@ -78,9 +79,10 @@ for (const revision of revisions) {
 
   scenario(`signalbox serve passes what needs no fixture of ${revision}`, async (place) => {
     const server = await place.serve();
+    const port = await place.forwarder(server);
     for (const name of withoutFixture[revision]) {
       const args = ['--scenario', name, '--spec-version', revision];
-      assertPassed(runSuite(place, `http://localhost:${server.port}/mcp`, args), [name]);
+      assertPassed(runSuite(place, `http://localhost:${port}/mcp`, args), [name]);
     }
     assert.equal(await server.stop(), 0);
   });

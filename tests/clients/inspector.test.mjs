@@ -35,8 +35,9 @@ scenario('a workflow by hand, with a dialog and a restart of the server', async 
   const env = { MCP_INSPECTOR_SECRET_STORE: 'file' };
   const mcpdo = (...args) =>
     JSON.parse(place.run(process.execPath, [clients.mcpdo, '--format', 'json', ...args], { env }));
-  const connect = () =>
-    mcpdo('--connection', 'sb', 'connect', '-e', `SIGNALBOX_HOME=${place.env.SIGNALBOX_HOME}`, signalbox, 'mcp');
+  const variables = { SIGNALBOX_HOME: place.env.SIGNALBOX_HOME, ...place.entry().env };
+  const given = Object.entries(variables).flatMap(([name, value]) => ['-e', `${name}=${value}`]);
+  const connect = () => mcpdo('--connection', 'sb', 'connect', ...given, signalbox, 'mcp');
   connect();
   try {
     const call = (tool, args) => mcpdo('@sb', 'tools/call', tool, JSON.stringify(args));

@@ -9,7 +9,7 @@ import { ElicitRequestSchema } from '@modelcontextprotocol/sdk/types.js';
 import { Client as ClientV2, StreamableHTTPClientTransport as HttpV2 } from '@modelcontextprotocol/client';
 import { StdioClientTransport as StdioV2 } from '@modelcontextprotocol/client/stdio';
 
-import { answerLine, scenario, signalbox } from './support.mjs';
+import { answerLine, scenario } from './support.mjs';
 import { install, release } from './workflows.mjs';
 
 const self = { name: 'sdk-test', version: '1.0.0' };
@@ -100,7 +100,8 @@ for (const line of lines) {
     const seen = [];
     const connect = async () => {
       const client = line.make(choose('staging', seen));
-      await client.connect(new line.stdio({ command: signalbox, args: ['mcp'], env: place.env, cwd: place.workspace }));
+      const { command, args, env } = place.entry();
+      await client.connect(new line.stdio({ command, args, env: { ...place.env, ...env }, cwd: place.workspace }));
       return client;
     };
     await drive(place, await connect(), async (client) => {
@@ -116,7 +117,8 @@ for (const line of lines) {
     const server = await place.serve();
     const seen = [];
     const client = line.make(choose('staging', seen));
-    await client.connect(new line.http(new URL(server.url)));
+    const { headers } = place.entry(server);
+    await client.connect(new line.http(new URL(server.url), { requestInit: { headers } }));
     await drive(place, client, async () => {
       await server.restart();
       return client;

@@ -167,6 +167,27 @@ export class Place {
     return server.start();
   }
 
+  // The entry of a client's configuration, with its secret, as `signalbox mcp install` gives it to one that it cannot
+  // configure itself: for the program, or for a server of serve().
+  entry(server) {
+    const name = server ? `client-${server.port}` : 'client';
+    const port = server ? ['--port', String(server.port)] : [];
+    this.entries ??= new Map(); // installing again would revoke the secret
+    if (!this.entries.has(name)) {
+      const printed = this.signalbox('mcp', 'install', '--client', 'other', '--name', name, ...port);
+      this.entries.set(name, JSON.parse(printed).mcpServers.signalbox);
+    }
+    return this.entries.get(name);
+  }
+
+  // Starts a forwarder that adds the server's token, for a client that cannot send one. Returns its port.
+  async forwarder(server) {
+    const script = path.join(path.dirname(fileURLToPath(import.meta.url)), 'forwarder.mjs');
+    const env = { AUTHORIZATION: this.entry(server).headers.Authorization };
+    const forwarder = this.start(process.execPath, [script, String(server.port)], { name: 'forwarder', env });
+    return forwarder.line((line) => Number(line), 'the port of the forwarder');
+  }
+
   // Appends to a log of the place.
   log(name, text) {
     fs.appendFileSync(path.join(this.logs, name), text);

@@ -70,9 +70,10 @@ bool is_answer(const Answer& answer, const Value& id, const Call& call) {
 // The calls of one client.
 class Caller {
  public:
-  Caller(int port, int which, std::string workspace, std::atomic<int>& left, std::atomic<int>& answered,
-         Problems& findings)
+  Caller(int port, std::string token, int which, std::string workspace, std::atomic<int>& left,
+         std::atomic<int>& answered, Problems& findings)
       : port_(port),
+        token_(std::move(token)),
         which_(which),
         workspace_(std::move(workspace)),
         left_(left),
@@ -84,13 +85,13 @@ class Caller {
     Client client(port_);
     for (int number; (number = left_.fetch_sub(1)) > 0;) {
       const Call call = call_of(number, workspace_);
-      note(number, call, stateless_call(client, number, call.tool, call.arguments), number);
+      note(number, call, stateless_call(client, token_, number, call.tool, call.arguments), number);
     }
   }
 
  private:
   void in_session() {
-    Session session(port_);
+    Session session(port_, token_);
     if (!session.is_open()) return findings_.add("a session was not opened");
     // The first call is the session's second request: initialize was the first.
     int id = 1;
@@ -108,7 +109,9 @@ class Caller {
     }
   }
 
-  int port_, which_;
+  int port_;
+  std::string token_;
+  int which_;
   std::string workspace_;
   std::atomic<int>& left_;
   std::atomic<int>& answered_;
@@ -116,21 +119,22 @@ class Caller {
 };
 
 // Opens `count` sessions, each with a notification stream.
-std::vector<Client> hold_streams(int port, int count, Problems& findings) {
+std::vector<Client> hold_streams(int port, const std::string& token, int count, Problems& findings) {
   std::vector<Client> streams;
   for (int i = 0; i < count; ++i) {
-    Session session(port);
+    Session session(port, token);
     streams.emplace_back(port);
     if (!session.is_open() || !session.listen(streams.back())) findings.add(fmt::format("stream {} was refused", i));
   }
   return streams;
 }
 
-int call_all(const Server& server, const std::string& workspace, const Size& size, int calls, Problems& findings) {
+int call_all(const Server& server, const std::string& token, const std::string& workspace, const Size& size, int calls,
+             Problems& findings) {
   std::atomic<int> left = calls, answered = 0;
   std::vector<std::thread> threads;
   for (int i = 0; i < size.clients; ++i) {
-    threads.emplace_back([&, i] { Caller(server.port(), i, workspace, left, answered, findings).run(); });
+    threads.emplace_back([&, i] { Caller(server.port(), token, i, workspace, left, answered, findings).run(); });
   }
   for (std::thread& thread : threads) thread.join();
   return answered;
@@ -146,12 +150,13 @@ int run(const std::string& program, const Size& size) {
   Server server(program, folder.path());
   if (server.port() == 0) return fmt::print(stderr, "the server did not start\n"), 1;
 
-  auto streams = hold_streams(server.port(), size.streams, findings);
+  const std::string token = make_token(program, folder.path(), "load");
+  auto streams = hold_streams(server.port(), token, size.streams, findings);
   const auto begin = std::chrono::steady_clock::now();
   const int first = size.calls / 5;
-  int answered = call_all(server, folder.path(), size, first, findings);
+  int answered = call_all(server, token, folder.path(), size, first, findings);
   const std::size_t early = server.resident_kilobytes();
-  answered += call_all(server, folder.path(), size, size.calls - first, findings);
+  answered += call_all(server, token, folder.path(), size, size.calls - first, findings);
   const std::size_t late = server.resident_kilobytes();
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 

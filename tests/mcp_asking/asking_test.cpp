@@ -33,10 +33,10 @@ Value json(std::string_view text) {
   return value ? *value : Value();
 }
 
-// One `signalbox mcp`, and the client it talks to.
+// One `signalbox mcp`, and the client it talks to. `secret`: what `signalbox mcp install` gave the client, if anything.
 class Client {
  public:
-  Client(const fs::path& home, const fs::path& workspace) {
+  Client(const fs::path& home, const fs::path& workspace, const std::string& secret) {
     int to_server[2], from_server[2];
     if (pipe2(to_server, O_CLOEXEC) != 0 || pipe2(from_server, O_CLOEXEC) != 0) std::abort();
     process_ = fork();
@@ -44,6 +44,8 @@ class Client {
       dup2(to_server[0], STDIN_FILENO);
       dup2(from_server[1], STDOUT_FILENO);
       setenv("SIGNALBOX_HOME", home.c_str(), 1);
+      unsetenv("SIGNALBOX_CLIENT_SECRET");
+      if (!secret.empty()) setenv("SIGNALBOX_CLIENT_SECRET", secret.c_str(), 1);
       if (chdir(workspace.c_str()) == 0) execl(SB_PROGRAMS "/signalbox", "signalbox", "mcp", nullptr);
       _exit(127);
     }
@@ -60,6 +62,7 @@ class Client {
     close(output_);
   }
 
+  pid_t process() const { return process_; }
   void send(const Value& message) {
     const std::string line = to_json(message) + "\n";
     ASSERT_EQ(write(input_, line.data(), line.size()), static_cast<ssize_t>(line.size()));
@@ -144,7 +147,18 @@ class McpAsking : public testing::Test {
     fs::remove_all(root_, ignored);
   }
 
-  Client client() { return Client(root_ / "home", root_ / "work"); }
+  // A client that was set up for the user, as a real one is, and one that was not.
+  Client client() {
+    if (secret_.empty()) secret_ = installed_secret("driver-client");
+    return with_secret(secret_);
+  }
+  Client with_secret(const std::string& secret) { return Client(root_ / "home", root_ / "work", secret); }
+  std::string installed_secret(const std::string& name) const {
+    const std::string printed = shell("mcp install --client other --name " + name + " 2>/dev/null");
+    const auto config = parse_json(printed.substr(std::min(printed.find('{'), printed.size())));
+    EXPECT_TRUE(config) << printed;
+    return config ? (*config)["mcpServers"]["signalbox"]["env"].string_at("SIGNALBOX_CLIENT_SECRET").value_or("") : "";
+  }
   std::string shell(const std::string& command) const {
     // The environment of the test's user must not look like an agent's.
     const std::string line = "env -i PATH=\"$PATH\" USER=ann SIGNALBOX_HOME='" + (root_ / "home").string() +
@@ -166,6 +180,7 @@ class McpAsking : public testing::Test {
   static Value look(const Value& line) { return Value::object({{"continueToken", line["continueToken"]}}); }
 
   fs::path root_;
+  std::string secret_;
 };
 
 TEST_F(McpAsking, InTheDialogOfAClientWithSessions) {
@@ -179,7 +194,7 @@ TEST_F(McpAsking, InTheDialogOfAClientWithSessions) {
     EXPECT_THAT(question["params"]["message"].as_string(), HasSubstr("I did it, and it works."));
     const Value next = line_of(client.ask(reply_to(question, kApprove)));
     EXPECT_EQ(next["pending"].string_at("stepId"), "second");
-    EXPECT_THAT(shell("inbox list --all"), HasSubstr("driver (local)"));
+    EXPECT_THAT(shell("inbox list --all"), HasSubstr("driver (driver-client)"));
   }
 }
 
@@ -205,6 +220,60 @@ TEST_F(McpAsking, InAResultOfAStatelessClient) {
   used.find("params")->set("inputResponses", again["params"]["inputResponses"]);
   used.find("params")->set("requestState", again["params"]["requestState"]);
   EXPECT_NE(client.ask(used).find("error"), nullptr);
+}
+
+// What an agent sees that starts `signalbox mcp` itself, with whatever it may have as a secret.
+TEST_F(McpAsking, AClientThatWasNotSetUpIsNotAsked) {
+  std::string plain = shell("serve token script 2>/dev/null");
+  plain = plain.substr(plain.find("sbs_"), 56);
+  const std::string revoked = installed_secret("gone");
+  shell("mcp uninstall --client other --name gone");
+  for (const std::string& secret : {std::string(), std::string("sbs_guess"), plain, revoked}) {
+    Client client = with_secret(secret);
+    client.open("2025-11-25");
+    const Value first = line_of(client.ask(client.call("start_workflow", start())));
+    const Value answer = client.ask(client.call("continue_workflow", deliver(first)));
+    EXPECT_EQ(answer.find("method"), nullptr) << to_json(answer);
+    EXPECT_EQ(line_of(answer).string_at("kind"), "awaiting_decision");
+    EXPECT_THAT(to_json(answer), HasSubstr("signalbox mcp install --client other --name NAME"));
+    const Value asked = client.ask(client.call(
+        "ask", json(R"({"declaration": {"decision": "env", "instruction": "Which?", "options": ["a", "b"]}})")));
+    EXPECT_EQ(line_of(asked).string_at("kind"), "awaiting");
+    EXPECT_THAT(to_json(asked), HasSubstr("signalbox mcp install"));
+  }
+}
+
+TEST_F(McpAsking, WhereTheUserAllowsItTheAnswerOfSuchAClientIsRelayed) {
+  fs::create_directories(root_ / "home");
+  std::ofstream(root_ / "home/config.yaml") << "confirmations: relay\n";
+  Client client = with_secret("");
+  client.open("2025-11-25");
+  const Value first = line_of(client.ask(client.call("start_workflow", start())));
+  const Value question = client.ask(client.call("continue_workflow", deliver(first)));
+  ASSERT_EQ(question.string_at("method"), "elicitation/create") << to_json(question);
+  EXPECT_EQ(line_of(client.ask(reply_to(question, kApprove)))["pending"].string_at("stepId"), "second");
+  EXPECT_THAT(shell("inbox list --all --json"), HasSubstr(R"("resolved_by":"relayed")"));
+}
+
+TEST_F(McpAsking, UninstallingEndsDialogsOfARunningServer) {
+  Client client = this->client();
+  client.open("2025-11-25");
+  const Value first = line_of(client.ask(client.call("start_workflow", start())));
+  shell("mcp uninstall --client other --name driver-client");
+  const Value answer = client.ask(client.call("continue_workflow", deliver(first)));
+  EXPECT_EQ(line_of(answer).string_at("kind"), "awaiting_decision") << to_json(answer);
+}
+
+// Nothing that the server starts, and no one who lists processes, needs it.
+TEST_F(McpAsking, TheSecretIsNotInTheServersEnvironmentOrArguments) {
+  Client client = this->client();
+  client.open("2025-11-25");
+  for (const char* name : {"environ", "cmdline"}) {
+    std::ifstream file("/proc/" + std::to_string(client.process()) + "/" + name, std::ios::binary);
+    const std::string text{std::istreambuf_iterator<char>(file), {}};
+    EXPECT_FALSE(text.empty());
+    EXPECT_EQ(text.find(secret_), std::string::npos) << name;
+  }
 }
 
 TEST_F(McpAsking, CancelledInTheDialogAndAnsweredInTheTerminal) {

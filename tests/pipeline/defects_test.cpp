@@ -280,6 +280,9 @@ TEST(Defects, D22_ATakenOverSessionThatAPersonCompletedCountsAsThePhase) {
   const std::string tree = wait_for_agent(place);
   ASSERT_NE(tree, "");
   const std::string session = session_of(place, "coding");
+  const ProgramResult too_early = place.run({"session", "resume", session, "--best"});
+  EXPECT_NE(too_early.code, 0) << "it is the run's";
+  EXPECT_THAT(too_early.errors, HasSubstr("belongs to run " + place.run_id()));
   const ProgramResult taken = place.run({"session", "take-over", session, "--json"});
   running.join();
   EXPECT_EQ(first.code, 1) << first.output << first.errors;

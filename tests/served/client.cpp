@@ -170,11 +170,12 @@ bool Client::ends_well() {
   return is_whole_;
 }
 
-Session::Session(int port, std::string token) : client_(port), token_(std::move(token)) {
+Session::Session(int port, std::string token, std::string_view capabilities) : client_(port), token_(std::move(token)) {
   const Value info = Value::object({{"name", "served-test"}, {"version", "1"}});
-  const Answer opened = request(
-      "initialize",
-      Value::object({{"protocolVersion", "2025-11-25"}, {"capabilities", Value::object()}, {"clientInfo", info}}));
+  const Answer opened =
+      request("initialize", Value::object({{"protocolVersion", "2025-11-25"},
+                                           {"capabilities", parse_json(capabilities).value_or(Value())},
+                                           {"clientInfo", info}}));
   id_ = opened.header("Mcp-Session-Id");
   client_.ask("POST", "/mcp", headers(), R"({"jsonrpc":"2.0","method":"notifications/initialized"})");
 }
@@ -199,7 +200,7 @@ bool Session::listen(Client& client) const {
   return client.begin("GET", "/mcp", headers()) == 200;
 }
 
-Answer stateless_call(Client& client, int id, std::string_view tool, const Value& arguments) {
+Answer stateless_call(Client& client, const std::string& token, int id, std::string_view tool, const Value& arguments) {
   const Value meta = Value::object({{"io.modelcontextprotocol/protocolVersion", kVersion},
                                     {"io.modelcontextprotocol/clientCapabilities", Value::object()}});
   const Value params = Value::object({{"name", tool}, {"arguments", arguments}, {"_meta", meta}});
@@ -208,6 +209,7 @@ Answer stateless_call(Client& client, int id, std::string_view tool, const Value
   headers.emplace_back("MCP-Protocol-Version", kVersion);
   headers.emplace_back("Mcp-Method", "tools/call");
   headers.emplace_back("Mcp-Name", tool);
+  if (!token.empty()) headers.emplace_back("Authorization", "Bearer " + token);
   return client.ask("POST", "/mcp", headers, to_json(message));
 }
 

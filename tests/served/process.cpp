@@ -101,6 +101,12 @@ ProgramResult run_program(const std::string& program, const std::string& folder,
   return ended;
 }
 
+std::string make_token(const std::string& program, const std::string& folder, const std::string& name) {
+  std::string token = run_program(program, folder, {"serve", "token", name}).output;
+  while (token.ends_with('\n')) token.pop_back();
+  return token;
+}
+
 Server::Server(const std::string& program, const std::string& folder, std::vector<std::string> arguments, int port) {
   Pipe output;
   arguments.insert(arguments.begin(), {"serve", "--port", std::to_string(port), "--json"});

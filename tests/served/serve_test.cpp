@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "base/document/document.hpp"
 #include "served/served.hpp"
 
 namespace sb::server_tests {
@@ -14,21 +15,20 @@ namespace {
 using testing::HasSubstr;
 
 std::string token_for(const Folder& folder, const std::string& name) {
-  std::string token = run_program(SB_PROGRAM, folder.path(), {"serve", "token", name}).output;
-  while (token.ends_with('\n')) token.pop_back();
-  return token;
+  return make_token(SB_PROGRAM, folder.path(), name);
 }
 
 TEST(Serve, AnswersUntilItIsStopped) {
   const Folder folder;
+  const std::string ada = token_for(folder, "ada");
   Server server(SB_PROGRAM, folder.path());
   ASSERT_NE(server.port(), 0);
   Client client(server.port());
   EXPECT_EQ(client.ask("GET", "/healthz", {}).message()["name"], Value("signalbox"));
-  Session session(server.port());
+  Session session(server.port(), ada);
   const Value tools = session.request("tools/list", Value::object()).message()["result"]["tools"];
   EXPECT_TRUE(tools.is_array() && tools.size() > 5) << to_json(tools);
-  EXPECT_TRUE(stateless_call(client, 1, "list_workflows", Value::object()).message()["result"].is_object());
+  EXPECT_TRUE(stateless_call(client, ada, 1, "list_workflows", Value::object()).message()["result"].is_object());
   Client listener(server.port());
   ASSERT_TRUE(session.listen(listener));
   server.signal(SIGTERM);
@@ -38,9 +38,10 @@ TEST(Serve, AnswersUntilItIsStopped) {
 
 TEST(Serve, ResumesSessionsAfterARestart) {
   const Folder folder;
+  const std::string ada = token_for(folder, "ada");
   auto server = std::make_unique<Server>(SB_PROGRAM, folder.path());
   const int port = server->port();
-  Session session(port);
+  Session session(port, ada);
   ASSERT_TRUE(session.is_open());
   server->signal(SIGKILL);
   server->wait();
@@ -62,7 +63,48 @@ TEST(Serve, DoesNotListenOutsideLoopbackWithoutTokens) {
 TEST(Serve, AcceptsLocalhostAsAddress) {
   const Folder folder;
   Server server(SB_PROGRAM, folder.path(), {"--bind", "localhost"});
-  EXPECT_TRUE(Session(server.port()).is_open());
+  EXPECT_TRUE(Session(server.port(), token_for(folder, "ada")).is_open());
+}
+
+TEST(Serve, StartsWithoutATokenAndTellsClientsHowToGetOne) {
+  const Folder folder;
+  Server server(SB_PROGRAM, folder.path());
+  ASSERT_NE(server.port(), 0);
+  Client client(server.port());
+  for (const char* method : {"POST", "GET", "DELETE"}) {
+    const Answer refused = client.ask(method, "/mcp", {{"Content-Type", "application/json"}}, "{}");
+    EXPECT_EQ(refused.status, 401) << method;
+    EXPECT_THAT(refused.body, HasSubstr("signalbox mcp install --client claude-code"));
+    EXPECT_THAT(refused.body, HasSubstr("signalbox serve token NAME"));
+    EXPECT_THAT(refused.header("WWW-Authenticate"), HasSubstr("Bearer"));
+  }
+  EXPECT_TRUE(Session(server.port(), token_for(folder, "ada")).is_open()) << "created while it runs";
+}
+
+// The arguments of the client's configuration, from the output of install.
+std::string installed_token(const Folder& folder, const std::string& name, int port) {
+  const ProgramResult printed =
+      run_program(SB_PROGRAM, folder.path(),
+                  {"mcp", "install", "--client", "other", "--name", name, "--port", std::to_string(port)});
+  const auto config = parse_json(printed.output);
+  EXPECT_TRUE(config) << printed.output << printed.errors;
+  if (!config) return {};
+  const Value& headers = (*config)["mcpServers"]["signalbox"]["headers"];
+  return headers.string_at("Authorization").value_or("Bearer ").substr(std::string("Bearer ").size());
+}
+
+TEST(Serve, LetsAnInstalledClientInUntilItIsUninstalled) {
+  const Folder folder;
+  Server server(SB_PROGRAM, folder.path());
+  const std::string first = installed_token(folder, "zed", server.port());
+  Session session(server.port(), first);
+  ASSERT_TRUE(session.is_open());
+  const std::string again = installed_token(folder, "zed", server.port());
+  EXPECT_FALSE(Session(server.port(), first).is_open());
+  EXPECT_TRUE(Session(server.port(), again).is_open());
+  ASSERT_EQ(run_program(SB_PROGRAM, folder.path(), {"mcp", "uninstall", "--client", "other", "--name", "zed"}).code, 0);
+  EXPECT_FALSE(Session(server.port(), again).is_open());
+  EXPECT_EQ(session.request("tools/list", Value::object()).status, 401) << "also in an open session";
 }
 
 TEST(Serve, AcceptsOnlyClientsWithAToken) {

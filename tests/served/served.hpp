@@ -33,6 +33,9 @@ struct ProgramResult {
 // Runs a program to its end, with the folder as home and current folder.
 ProgramResult run_program(const std::string& program, const std::string& folder, std::vector<std::string> arguments);
 
+// The output of `signalbox serve token NAME`.
+std::string make_token(const std::string& program, const std::string& folder, const std::string& name);
+
 // Runs `signalbox serve --json` on the given port (0: a free one). The destructor ends it.
 class Server {
  public:
@@ -95,7 +98,8 @@ class Client {
 // A client of the MCP revisions with sessions; stateless_call is for the stateless revision.
 class Session {
  public:
-  explicit Session(int port, std::string token = {});
+  // `capabilities` of the client, as JSON. Without a token the server refuses it.
+  explicit Session(int port, std::string token = {}, std::string_view capabilities = "{}");
   bool is_open() const { return !id_.empty(); }
   Answer request(std::string_view method, const Value& params);
   Answer call(std::string_view tool, const Value& arguments);
@@ -109,7 +113,7 @@ class Session {
   std::string token_, id_;
   int last_ = 0;
 };
-Answer stateless_call(Client& client, int id, std::string_view tool, const Value& arguments);
+Answer stateless_call(Client& client, const std::string& token, int id, std::string_view tool, const Value& arguments);
 
 // Raises the limit of open files to the maximum, and returns it.
 std::size_t raise_file_limit();

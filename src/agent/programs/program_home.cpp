@@ -9,10 +9,13 @@
 #include <cstring>
 #include <set>
 
+#include "base/document/document.hpp"
 #include "base/document/value.hpp"
 
 namespace sb::agent {
 namespace {
+
+constexpr std::size_t kLoginFileBytes = 16u << 20;
 
 // Where programs store their own login in the user's home. Settings next to it could run anything, so a program neither
 // sees nor leaves any.
@@ -26,6 +29,21 @@ constexpr std::array<Login, 6> kLogins = {{{".claude/.credentials.json", Login::
                                            {".codex/auth.json", Login::kShared},
                                            {".local/share/opencode/auth.json", Login::kShared},
                                            {".config/opencode", Login::kRead}}};
+
+// Of a copied file, only what belongs to the login: the rest are settings, among them the secrets of the user's MCP
+// servers, ours included.
+constexpr std::array<std::string_view, 5> kLoginMembers = {"oauthAccount", "userID", "primaryApiKey",
+                                                           "customApiKeyResponses", "hasCompletedOnboarding"};
+
+std::string login_part(const std::string& json) {
+  Value kept = Value::object();
+  const auto all = parse_json(json, {.bytes = kLoginFileBytes});
+  for (const std::string_view name : kLoginMembers) {
+    const Value* member = all && all->is_object() ? all->find(name) : nullptr;
+    if (member != nullptr) kept.set(name, *member);
+  }
+  return to_json(kept) + "\n";
+}
 
 }  // namespace
 
@@ -68,8 +86,8 @@ Status AgentHome::copy_login(const Seams& seams) const {
   const std::string user_home = seams.environment.get("HOME").value_or("");
   for (const Login& login : kLogins) {
     if (login.how != Login::kCopied || user_home.empty()) continue;
-    const auto bytes = seams.files.read(join_path(user_home, login.name), 16u << 20);
-    if (bytes) SB_TRY(seams.files.write_atomic(join_path(path_, login.name), *bytes, 0600));
+    const auto bytes = seams.files.read(join_path(user_home, login.name), kLoginFileBytes);
+    if (bytes) SB_TRY(seams.files.write_atomic(join_path(path_, login.name), login_part(*bytes), 0600));
   }
   return {};
 }

@@ -5,8 +5,10 @@
 #include <map>
 #include <memory>
 
+#include "cli/person.hpp"
 #include "cli/server/mcp_commands.hpp"
 #include "hook/install/client_config.hpp"
+#include "inbox/client_tokens.hpp"
 
 namespace sb::cli {
 namespace {
@@ -28,13 +30,15 @@ struct InstallOptions {
 };
 
 const std::map<std::string, Client> kClients = {{"claude-code", Client::kClaudeCode}, {"codex", Client::kCodex}};
+// A client that has no configuration we know: its entry is printed, with its secret, for the user to paste.
+constexpr std::string_view kOther = "other";
 
 // `writes`: the command writes into the project, so there must be one.
 Result<ClientTarget> place_of(const Seams& seams, const InstallOptions& options, bool writes) {
   const auto client = kClients.find(options.client);
   if (client == kClients.end()) {
     return fail(ErrorCode::kInvalid, fmt::format("unknown client {}", quote_json(options.client)),
-                "Use --client claude-code or --client codex");
+                "Use --client claude-code, --client codex or --client other");
   }
   if (!hook::is_server_name(options.name)) {
     return fail(ErrorCode::kInvalid, fmt::format("{} is not a valid server name", quote_json(options.name)),
@@ -65,6 +69,20 @@ Status check_variable(const std::string& name) {
               "The token itself is never written into a configuration; put it into a variable and name that variable");
 }
 
+bool is_on_this_machine(const ServerEntry& entry) {
+  return entry.url.empty() || hook::is_signalbox_entry(entry);
+}
+
+// A connection within this machine carries a secret of ours, unless the user manages the token. One that is shared with
+// a project's other people must not contain any.
+Result<bool> needs_secret(const InstallOptions& options, const ServerEntry& entry) {
+  if (!entry.token_env.empty() || !is_on_this_machine(entry)) return false;
+  if (!options.is_project) return true;
+  if (entry.url.empty()) return false;
+  return fail(ErrorCode::kInvalid, "a project's configuration may be shared, so it cannot contain a token",
+              "Omit --project, or add --token-env VAR and set VAR to the output of signalbox serve token NAME");
+}
+
 Result<ServerEntry> wanted_entry(const Files& files, const InstallOptions& options) {
   SB_TRY(check_variable(options.token_env));
   if (options.port != 0) {
@@ -91,6 +109,12 @@ void print_next_step(const Context& context, const ClientTarget& place, const Se
   } else {
     context.out(fmt::format("Restart {} to use it.\n", hook::display_name(place.client)));
   }
+  if (is_project && entry.url.empty()) {
+    context.out(
+        fmt::format("Questions to a person go to the inbox: this file may be shared, so it contains no secret. To "
+                    "answer them in the client, install it for you: signalbox mcp install --client {}\n",
+                    place.client == Client::kClaudeCode ? "claude-code" : "codex"));
+  }
   if (place.client != Client::kClaudeCode) return;
   const auto hooks = hook::find_hooks(context.seams.files, context.seams.environment, place.scope, place.project);
   if (hooks && !hooks->programs.empty()) return;
@@ -102,15 +126,72 @@ void print_config_backup(const Context& context, const hook::InstallResult& chan
   if (!changed.backup.empty()) context.out(fmt::format("Backup of the old configuration: {}\n", changed.backup));
 }
 
-Status install(const Context& context, const InstallOptions& options) {
-  const ClientTarget place = SB_TRY(place_of(context.seams, options, options.is_project));
-  const ServerEntry entry = SB_TRY(wanted_entry(context.seams.files, options));
+Status check_other(const InstallOptions& options) {
+  if (options.is_project || options.name == InstallOptions().name || !hook::is_server_name(options.name)) {
+    return fail(ErrorCode::kInvalid, "--client other needs --name, the name of the client, and no --project",
+                "For example --client other --name zed");
+  }
+  return {};
+}
+
+// The entry is printed in the form that most clients read; only `env` and `headers` matter.
+Status install_other(const Context& context, const InstallOptions& options) {
+  SB_TRY(check_other(options));
+  ServerEntry entry = SB_TRY(wanted_entry(context.seams.files, options));
+  if (!SB_TRY(needs_secret(options, entry))) {
+    return fail(ErrorCode::kInvalid, "for a server on another machine there is nothing to install",
+                "Create a token there: signalbox serve token NAME");
+  }
   if (options.only_prints) {
+    entry.secret = "SECRET-MADE-BY-INSTALL";
+  } else {
+    SB_TRY(refuse_known_agents(context, "set up clients"));
+    inbox::ClientTokens tokens(context.seams.files, SB_TRY(homes(context.seams.environment)));
+    entry.secret =
+        SB_TRY(tokens.make_for_client(options.name, {"", options.name}, context.seams.clock, context.seams.random));
+    context.err(fmt::format(
+        "Add this to the configuration of {}. The secret is shown once; an earlier one is revoked.\n", options.name));
+  }
+  context.out(hook::format_entry(Client::kClaudeCode, "signalbox", entry));
+  return {};
+}
+
+Status uninstall_other(const Context& context, const InstallOptions& options) {
+  SB_TRY(check_other(options));
+  inbox::ClientTokens tokens(context.seams.files, SB_TRY(homes(context.seams.environment)));
+  const bool was_revoked = SB_TRY(tokens.revoke_client({"", options.name}));
+  context.out(was_revoked
+                  ? fmt::format("The secret of {} is revoked; remove the entry from its configuration\n", options.name)
+                  : fmt::format("{} has no secret; nothing changed\n", options.name));
+  return {};
+}
+
+// The secret that the entry has, if it is valid; else a new one.
+hook::SecretSource secret_source(const Context& context, inbox::ClientTokens& tokens, const InstallOptions& options) {
+  return [&](const std::string& path, const std::string& present) -> Result<std::string> {
+    const inbox::ClientPlace place{path, options.name};
+    if (!present.empty() && tokens.is_secret_of(place, present)) return present;
+    return tokens.make_for_client(options.client, place, context.seams.clock, context.seams.random);
+  };
+}
+
+Status install(const Context& context, const InstallOptions& options) {
+  if (options.client == kOther) return install_other(context, options);
+  const ClientTarget place = SB_TRY(place_of(context.seams, options, options.is_project));
+  ServerEntry entry = SB_TRY(wanted_entry(context.seams.files, options));
+  const bool has_secret = SB_TRY(needs_secret(options, entry));
+  if (options.only_prints) {
+    if (has_secret) entry.secret = "SECRET-MADE-BY-INSTALL";
     context.err(fmt::format("For {}:\n", SB_TRY(hook::config_path(place, context.seams.environment))));
     context.out(hook::format_entry(place.client, options.name, entry));
     return {};
   }
-  const hook::InstallResult changed = SB_TRY(hook::install_server(context.seams, place, options.name, entry));
+  inbox::ClientTokens tokens(context.seams.files, SB_TRY(homes(context.seams.environment)));
+  const hook::InstallResult changed =
+      SB_TRY(hook::install_server(context.seams, place, options.name, entry,
+                                  has_secret ? secret_source(context, tokens, options) : hook::SecretSource()));
+  // The secret that an earlier install wrote is no longer there.
+  if (!has_secret) SB_TRY(tokens.revoke_client({changed.path, options.name}));
   if (!changed.is_changed) {
     context.out(fmt::format("Already installed in {}; nothing changed\n", changed.path));
     return {};
@@ -122,16 +203,21 @@ Status install(const Context& context, const InstallOptions& options) {
 }
 
 Status uninstall(const Context& context, const InstallOptions& options) {
+  if (options.client == kOther) return uninstall_other(context, options);
   const ClientTarget place = SB_TRY(place_of(context.seams, options, false));
   const hook::InstallResult changed = SB_TRY(hook::uninstall_server(context.seams, place, options.name));
+  // Also if the entry was removed by hand.
+  inbox::ClientTokens tokens(context.seams.files, SB_TRY(homes(context.seams.environment)));
+  const bool was_revoked = SB_TRY(tokens.revoke_client({changed.path, options.name}));
   context.out(changed.is_changed ? fmt::format("Removed from {}\n", changed.path)
+              : was_revoked      ? fmt::format("No longer in {}; its secret was revoked\n", changed.path)
                                  : fmt::format("Not installed in {}; nothing changed\n", changed.path));
   print_config_backup(context, changed);
   return {};
 }
 
 void add_place(App& app, InstallOptions& options) {
-  app.add_option("--client", options.client, "claude-code or codex")->required();
+  app.add_option("--client", options.client, "claude-code, codex or other")->required();
   auto* user = app.add_flag("--user", options.is_user, "In the user's configuration (the default)");
   app.add_flag("--project", options.is_project, "In the configuration of the project that contains this folder")
       ->excludes(user);

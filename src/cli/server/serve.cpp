@@ -9,8 +9,8 @@
 
 #include "cli/command.hpp"
 #include "cli/server/mcp_commands.hpp"
-#include "host/client_tokens.hpp"
 #include "host/hook_path.hpp"
+#include "inbox/client_tokens.hpp"
 #include "mcp/http/http_server.hpp"
 #include "mcp/tools/signalbox_server.hpp"
 #include "net/limits.hpp"
@@ -63,23 +63,44 @@ std::vector<std::string> own_names() {
   return {name};
 }
 
+// For a client without a valid token.
+std::string token_advice(const std::string& port) {
+  return fmt::format(
+      "Set up a client with: signalbox mcp install --client claude-code --port {}; for other programs: signalbox serve "
+      "token NAME",
+      port);
+}
+
+std::optional<mcp::Caller> caller_with(inbox::ClientTokens& tokens, std::string_view token) {
+  auto holder = tokens.holder_of(token);
+  if (!holder) return std::nullopt;
+  // A client that was set up on this machine belongs to its user; another token may be used from anywhere.
+  return mcp::Caller{.principal = std::move(holder->name),
+                     .is_local_user = holder->is_installed_client,
+                     .is_installed_client = holder->is_installed_client};
+}
+
 Status serve(const Context& context, const ServeOptions& options) {
   for (const std::string& host : options.hosts) SB_TRY(check_host(host));
-  host::ServeTokens tokens(context.seams.files, SB_TRY(homes(context.seams.environment)));
+  inbox::ClientTokens tokens(context.seams.files, SB_TRY(homes(context.seams.environment)));
   SB_TRY(tokens.load());
   if (!options.token_file.empty()) SB_TRY(tokens.load_token_file(options.token_file));
   allow_many_connections();
-  const auto name_of = [&tokens](std::string_view token) { return tokens.name_of(token); };
 
   net::EventLoop loop;
-  host::HookEndpoint hook(loop, name_of, host::answer_as_program(context.seams));
+  host::HookEndpoint hook(
+      loop, [&tokens](std::string_view token) { return tokens.holder_of(token).has_value(); },
+      host::answer_as_program(context.seams));
   mcp::HttpOptions http{.address = options.address, .port = options.port, .hosts = options.hosts};
   http.fallback = [&hook](net::HttpRequest request, const net::ExchangePtr& exchange) {
     hook.handle(std::move(request), exchange);
   };
   // On loopback the first token may also be created later.
   const bool is_loopback = net::HttpListener(loop, {.address = options.address}, {}).is_loopback();
-  if (!tokens.empty() || is_loopback) http.bearer = name_of;
+  if (!tokens.empty() || is_loopback) {
+    http.bearer = [&tokens](std::string_view token) { return caller_with(tokens, token); };
+    http.token_advice = token_advice(options.port == 0 ? std::string("P") : std::to_string(options.port));
+  }
   if (!is_loopback) std::ranges::copy(own_names(), std::back_inserter(http.hosts));
   mcp::HttpServer server(loop, mcp::make_server_parts(context.seams), std::move(http));
   if (auto opened = server.open(); !opened) {
@@ -89,6 +110,8 @@ Status serve(const Context& context, const ServeOptions& options) {
     return opened;
   }
   print_address(context, options, server.port());
+  if (tokens.empty())
+    context.err(fmt::format("No client has a token yet. {}\n", token_advice(std::to_string(server.port()))));
   loop.on_stop_signal([&] { server.close([&loop] { loop.stop(); }); });
   loop.run();
   // A running handler could delay the exit indefinitely; what it stores is committed completely or not at all.
@@ -97,7 +120,7 @@ Status serve(const Context& context, const ServeOptions& options) {
 }
 
 Status change_token(const Context& context, const ServeOptions& options) {
-  host::ServeTokens tokens(context.seams.files, SB_TRY(homes(context.seams.environment)));
+  inbox::ClientTokens tokens(context.seams.files, SB_TRY(homes(context.seams.environment)));
   if (!options.is_revoked) {
     const std::string token = SB_TRY(tokens.make(options.token_name, context.seams.clock, context.seams.random));
     context.err("Shown once; clients send it as `Authorization: Bearer TOKEN`:\n");
@@ -116,7 +139,7 @@ Status change_token(const Context& context, const ServeOptions& options) {
 Action declare_serve(App& app) {
   auto options = std::make_shared<ServeOptions>();
   app.add_option("--port", options->port, "Port to listen on; 0 picks a free one (default 3917)")->range(0, 65535);
-  app.add_option("--bind", options->address, "Address to listen on (default 127.0.0.1); other addresses need a token");
+  app.add_option("--bind", options->address, "Address to listen on (default 127.0.0.1)");
   app.add_option("--host", options->hosts, "Another host name clients may use; may be repeated");
   app.add_option("--token-file", options->token_file, "File (mode 0600) with one `NAME TOKEN` per line");
   app.add_flag("--json", options->is_json, "Print the address as one line of JSON");

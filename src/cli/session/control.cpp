@@ -208,6 +208,9 @@ Result<ControlResult> control(const Context& context, const ControlOptions& opti
   AgentStatus agent_status = SB_TRY(current_agent_status(context, home->home(), log, row.action));
   const engine::Summary summary = SB_TRY(sessions.summary(id));
   SB_TRY(check_open(summary, agent_status));
+  if (row.action == ControlAction::kTakeOver && summary.is_driven()) {
+    SB_TRY(refuse_known_agents(context, "take a run's session over"));
+  }
   ControlResult result{id, {}, SB_TRY(run_of(context, home->home(), id, agent_status))};
   if (result.run.has_noted_end && !agent_status.was_retried) agent_status.has_ended = true;
   SB_TRY(check(row.action, summary, agent_status));
@@ -215,10 +218,17 @@ Result<ControlResult> control(const Context& context, const ControlOptions& opti
   if (row.action == ControlAction::kSteer) payload.set("text", options.text);
   if (!options.reason.empty()) payload.set("reason", options.reason);
   SB_TRY(log.append_with([&](store::Transaction& transaction) -> Result<std::vector<agent::AgentLog::Entry>> {
-    if (row.action == ControlAction::kRetry) SB_TRY(settle_questions(transaction, home->home().inbox(), result.run));
+    if (row.action == ControlAction::kRetry) {
+      SB_TRY(settle_questions(transaction, home->home().inbox(), result.run));
+      SB_TRY(sessions.return_to_run_in(transaction, id));
+    }
+    if (row.action == ControlAction::kTakeOver) {
+      const std::string run = summary.run.empty() ? agent_status.run : summary.run;
+      SB_TRY(sessions.take_over_in(transaction, id, run, user_name()));
+    }
     return std::vector<agent::AgentLog::Entry>{{row.event, payload}};
   }));
-  if (row.action == ControlAction::kTakeOver) result.token = SB_TRY(sessions.token_for(summary));
+  if (row.action == ControlAction::kTakeOver) result.token = SB_TRY(sessions.token_for(SB_TRY(sessions.summary(id))));
   return result;
 }
 

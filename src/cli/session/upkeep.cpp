@@ -113,6 +113,7 @@ Result<int> resume(Context& context, const UpkeepOptions& options) {
   const auto home = SB_TRY(SessionHome::open(context.seams));
   const engine::ResumeMatches found = SB_TRY(engine::find_resumable(home->home().store(), query));
   for (const std::string& id : found.damaged) warn_damaged(context, id);
+  if (found.driven) SB_TRY(home->sessions().check_driver(*found.driven));
   std::vector<std::string> tokens;
   for (const engine::ResumeCandidate& candidate : found.candidates) {
     tokens.push_back(SB_TRY(home->sessions().token_for(candidate.summary)));

@@ -8,6 +8,7 @@
 #include "cli/server/local_server.hpp"
 #include "cli/setup/doctor.hpp"
 #include "hook/install/client_config.hpp"
+#include "inbox/client_tokens.hpp"
 
 namespace sb::cli {
 namespace {
@@ -80,6 +81,23 @@ Diagnosis check_address(const std::string& where, const std::string& url) {
           "Install with another --port and serve on that port"};
 }
 
+// Whether questions are asked in this client, and a server lets it in.
+std::optional<Diagnosis> check_secret(const DoctorInput& input, const ClientTarget& place, const std::string& path,
+                                      const NamedEntry& each, const std::string& remedy) {
+  const auto homes = sb::homes(input.seams.environment);
+  if (!homes || place.scope == InstallScope::kProject || !each.entry.token_env.empty()) return std::nullopt;
+  const bool connects = !each.entry.url.empty();
+  if (each.entry.secret.empty()) {
+    return Diagnosis{connects ? Health::kError : Health::kWarning,
+                     fmt::format("the entry in {} has no secret, so {}", path,
+                                 connects ? "signalbox serve refuses it" : "no questions are asked in the client"),
+                     remedy};
+  }
+  inbox::ClientTokens tokens(input.seams.files, *homes);
+  if (tokens.is_secret_of({path, each.name}, each.entry.secret)) return std::nullopt;
+  return Diagnosis{Health::kError, fmt::format("the secret in {} is not valid here", path), remedy};
+}
+
 struct Configured {
   Diagnoses findings;
   bool has_ours = false;
@@ -98,13 +116,15 @@ void check_client_config(const DoctorInput& input, const ClientTarget& place, Co
     return;
   }
   for (const NamedEntry& each : *entries) {
+    const std::string address = each.entry.url.empty() ? "" : " --url " + each.entry.url;
     const std::string remedy =
-        fmt::format("signalbox mcp install --client {}{}{}", word_of(place.client), flag_of(place.scope),
+        fmt::format("signalbox mcp install --client {}{}{}{}", word_of(place.client), flag_of(place.scope), address,
                     each.name == "signalbox" ? "" : " --name " + each.name);
     if (!hook::is_signalbox_entry(each.entry)) continue;
     result.has_ours = true;
     result.findings.push_back(each.entry.url.empty() ? check_program(input, *path, each.entry.command, remedy)
                                                      : check_address(*path, each.entry.url));
+    if (auto found = check_secret(input, place, *path, each, remedy)) result.findings.push_back(std::move(*found));
   }
 }
 

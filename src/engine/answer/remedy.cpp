@@ -16,6 +16,10 @@ std::string_view remedy_for(RemedyKind step, Surface surface) {
                  ? "Start a new one with start_workflow, or ask the person to go back to an earlier step (signalbox "
                    "session fork)"
                  : "Start a new one, or go back to an earlier step: signalbox session fork";
+    case RemedyKind::kLeaveToRun:
+      return has_tools ? "Work on another session. A person can look at this one (signalbox session show) or take it "
+                         "from the run (signalbox session take-over)"
+                       : "Look at it with signalbox session show, or take it from the run: signalbox session take-over";
   }
   return {};
 }

@@ -28,6 +28,8 @@ Value session_value(const Summary& summary) {
   set_if_any(value, "gitHead", summary.git_head);
   set_if_any(value, "parentSessionId", summary.parent_session);
   value.set("autonomous", summary.is_autonomous);
+  set_if_any(value, "run", summary.run);
+  if (summary.is_taken_over) value.set("takenOver", true);
   value.set("tip", summary.tip);
   value.set("nodes", summary.nodes);
   value.set("events", summary.events);

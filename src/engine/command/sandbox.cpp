@@ -6,6 +6,7 @@
 #include <array>
 
 #include "base/text.hpp"
+#include "inbox/client_tokens.hpp"
 
 namespace sb::engine {
 namespace {
@@ -150,6 +151,13 @@ std::vector<std::string> hidden_paths(const Files& files, const Environment& env
     for (const std::string_view name : kPrivate) wanted.push_back(join_path(*home, name));
   }
   if (const auto config = environment.get("XDG_CONFIG_HOME")) wanted.push_back(*config);
+  // What `signalbox mcp install` wrote there makes its reader a person's client; clients keep their logins there, too.
+  const std::string home = environment.get("HOME").value_or("/");
+  for (const char* name : {"CLAUDE_CONFIG_DIR", "CODEX_HOME"}) {
+    const auto folder = environment.get(name);
+    if (folder && !is_within(home, *folder)) wanted.push_back(*folder);
+  }
+  for (std::string& path : inbox::client_config_files(files, homes)) wanted.push_back(std::move(path));
   std::vector<std::string> hidden;
   for (const std::string& path : wanted) {
     if (!path.starts_with('/') || files.kind(path) == FileKind::kMissing) continue;

@@ -72,7 +72,11 @@ Result<ResumeMatches> find_resumable(store::Store& store, const ResumeQuery& que
   SB_TRY(for_each_summary(
       store,
       [&](const Summary& summary) {
-        ranking.add(summary);
+        if (!summary.is_driven()) {
+          ranking.add(summary);
+        } else if (summary.id == query.session_id || summary.id == query.text) {
+          found.driven = summary;
+        }
         return true;
       },
       [&](const std::string& id) { found.damaged.push_back(id); }));

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,6 +23,8 @@ struct ResumeMatches {
   std::vector<ResumeCandidate> candidates;  // best first
   std::size_t eligible = 0;
   std::vector<std::string> damaged;  // could not be read
+  // The session with that id, if a run drives it: such sessions are no candidates.
+  std::optional<Summary> driven;
 
   // Whether one matched by id or by the query's words.
   bool has_direct_match() const { return !candidates.empty() && candidates.front().is_direct_match(); }

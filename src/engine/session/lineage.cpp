@@ -22,6 +22,7 @@ Status attach_to_parent(store::Snapshot& snapshot, NewSession& new_session, cons
                   fmt::format("sessions may be nested at most {} deep", limits::kChildDepth),
                   "Do the work in this session");
   }
+  new_session.run = above->run;
   new_session.parent_session = above->id;
   new_session.parent_node = above->tip;
   new_session.parent_child = "spawned";

@@ -22,7 +22,7 @@ Result<std::optional<PendingCommand>> PendingCommands::find(const SessionToken& 
     if (node->waiting && node->waiting->what != Waiting::Kind::kBreaker) return std::nullopt;
     const workflow::Step& step = program->step(node->position.step);
     if (step.command.empty()) return std::nullopt;
-    return PendingCommand{step.command, summary->workspace, SB_TRY(origins_of(snapshot, *summary))};
+    return PendingCommand{*summary, step.command, SB_TRY(origins_of(snapshot, *summary))};
   });
 }
 

@@ -15,7 +15,8 @@
 namespace sb::engine {
 
 struct PendingCommand {
-  std::string command, workspace;
+  Summary session;
+  std::string command;
   std::vector<workflow::Origin> origins;
 };
 

@@ -7,6 +7,7 @@
 
 #include "base/limits.hpp"
 #include "base/text/unicode.hpp"
+#include "engine/session/driver.hpp"
 #include "engine/session/lineage.hpp"
 #include "engine/session/pending_commands.hpp"
 #include "engine/steps/deliveries.hpp"
@@ -141,6 +142,7 @@ SessionResult<SessionResponse> Sessions::start(const StartRequest& start_request
     new_session.git_branch = start_request.git_branch;
     new_session.git_head = start_request.git_head;
     new_session.is_autonomous = start_request.is_autonomous;
+    new_session.run = start_request.run;
     new_session.references = start_request.references;
     if (!start_request.parent.empty()) {
       SB_TRY(attach_to_parent(transaction, new_session, start_request.parent, parts_->surface));
@@ -166,9 +168,12 @@ SessionResult<SessionResponse> Sessions::continue_session(const ContinueRequest&
     // A command may take minutes, so it runs before the transaction; for a used token nothing runs.
     const auto due = delivers ? SB_TRY(parts_->pending_commands.find(token)) : std::nullopt;
     if (due) {
+      SB_TRY(parts_->store.read(
+          [&](store::Snapshot& snapshot) { return engine::check_driver(snapshot, due->session, parts_->surface); }));
       // Other sessions do not wait for it either.
       lock.unlock();
-      submission.command = parts_->commands.run(due->command, due->workspace, due->origins, request.should_continue);
+      submission.command =
+          parts_->commands.run(due->command, due->session.workspace, due->origins, request.should_continue);
       lock.lock();
     }
     if (submission.command && submission.command->was_cancelled) {
@@ -180,6 +185,7 @@ SessionResult<SessionResponse> Sessions::continue_session(const ContinueRequest&
       auto update = SessionUpdate::of(transaction, token.session, parts_->clock.now_ms());
       if (!update && update.error().code == ErrorCode::kNotFound) return refuse("TOKEN_UNKNOWN_NODE", update.error());
       if (!update) return std::unexpected(update.error());
+      SB_TRY(engine::check_driver(transaction, update->summary(), parts_->surface));
       if (request.answer) SB_TRY(relay(parts_->inbox, *update, token, *request.answer));
       SessionResponse answer = SB_TRY(parts_->deliveries.continue_session(*update, token, submission, delivers));
       SB_TRY(parts_->writer.finish(*update));
@@ -201,6 +207,7 @@ SessionResult<SessionResponse> Sessions::rehydrate(std::string_view text) {
                       fmt::format("session {} no longer exists", token.session),
                       remedy_for(RemedyKind::kFindSession, parts_->surface));
       }
+      SB_TRY(engine::check_driver(snapshot, *summary, parts_->surface));
       SB_TRY(check_newest_event(snapshot, token.session));
       return parts_->show(snapshot, *summary, *node);
     });
@@ -216,6 +223,7 @@ SessionResult<Checkpoint> Sessions::checkpoint(std::string_view text) {
       const auto node = update ? update->node(token.node) : std::unexpected(update.error());
       if (!node && node.error().code == ErrorCode::kNotFound) return refuse("TOKEN_UNKNOWN_NODE", node.error());
       if (!node) return std::unexpected(node.error());
+      SB_TRY(engine::check_driver(transaction, update->summary(), parts_->surface));
       if (!(*node)->is_checkpoint) SB_TRY(update->emit("checkpointed", Value::object({{"node", token.node}})));
       const int attempt = update->known(token.node).attempt;
       SB_TRY(parts_->writer.finish(*update));
@@ -234,6 +242,7 @@ SessionResult<SessionResponse> Sessions::rewind(std::string_view session, NodeNo
   return answered(parts_->store.write([&](store::Transaction& transaction) -> Result<SessionResponse> {
     SB_TRY(parts_->tokens.load_or_make(transaction));
     SessionUpdate update = SB_TRY(SessionUpdate::of(transaction, session, parts_->clock.now_ms()));
+    SB_TRY(engine::check_driver(transaction, update.summary(), parts_->surface));
     const NodeNo wanted = number == 0 ? update.summary().tip : number;
     const Node node = *SB_TRY(update.node(wanted));
     if (wanted != update.summary().tip || update.summary().status == SessionStatus::kStopped) {
@@ -257,6 +266,43 @@ Status Sessions::check_lineage(std::string_view session) {
     SB_TRY(parts_->tokens.load(snapshot));
     return engine::check_lineage(snapshot, parts_->tokens.keys(), session);
   });
+}
+
+Status Sessions::check_driver(const Summary& summary) {
+  return parts_->store.read(
+      [&](store::Snapshot& snapshot) { return engine::check_driver(snapshot, summary, parts_->surface); });
+}
+
+Status Sessions::drive(std::string_view session, const std::string& run) {
+  const std::scoped_lock lock(parts_->mutex);
+  const Summary now = SB_TRY(summary(session));
+  if (now.run == run || now.is_taken_over) return {};
+  return parts_->store.write([&](store::Transaction& transaction) -> Status {
+    SB_TRY(parts_->tokens.load_or_make(transaction));
+    SessionUpdate update = SB_TRY(SessionUpdate::of(transaction, session, parts_->clock.now_ms()));
+    SB_TRY(update.emit("driven", Value::object({{"run", run}})));
+    return parts_->writer.finish(update);
+  });
+}
+
+Status Sessions::take_over_in(store::Transaction& transaction, std::string_view session, const std::string& run,
+                              const std::string& by) {
+  const std::scoped_lock lock(parts_->mutex);
+  SB_TRY(parts_->tokens.load_or_make(transaction));
+  SessionUpdate update = SB_TRY(SessionUpdate::of(transaction, session, parts_->clock.now_ms()));
+  if (update.summary().is_taken_over || run.empty()) return {};
+  if (update.summary().run.empty()) SB_TRY(update.emit("driven", Value::object({{"run", run}})));
+  SB_TRY(update.emit("taken_over", Value::object({{"by", by}})));
+  return parts_->writer.finish(update);
+}
+
+Status Sessions::return_to_run_in(store::Transaction& transaction, std::string_view session) {
+  const std::scoped_lock lock(parts_->mutex);
+  SB_TRY(parts_->tokens.load_or_make(transaction));
+  SessionUpdate update = SB_TRY(SessionUpdate::of(transaction, session, parts_->clock.now_ms()));
+  if (!update.summary().is_taken_over) return {};
+  SB_TRY(update.emit("driven", Value::object({{"run", update.summary().run}})));
+  return parts_->writer.finish(update);
 }
 
 Result<Summary> Sessions::summary(std::string_view session) {
@@ -351,6 +397,7 @@ Result<std::shared_ptr<const Program>> Sessions::program(std::string_view hash) 
 Result<std::string> Sessions::token_for(const Summary& summary) {
   const std::scoped_lock lock(parts_->mutex);
   return parts_->store.write([&](store::Transaction& transaction) -> Result<std::string> {
+    SB_TRY(engine::check_driver(transaction, summary, parts_->surface));
     SB_TRY(parts_->tokens.load_or_make(transaction));
     const auto tip = SB_TRY(read_node(transaction, summary.id, summary.tip));
     if (!tip) return fail(ErrorCode::kCorrupt, fmt::format("node {} of {} is missing", summary.tip, summary.id));

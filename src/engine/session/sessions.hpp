@@ -53,6 +53,8 @@ struct StartRequest {
   std::string id = {};
   // The session that starts this one; its depth is one more, at most limits::kChildDepth (kForbidden).
   std::string parent = {};
+  // The run that drives it and every session below it; its parent's if there is one.
+  std::string run = {};
 };
 
 struct ContinueRequest {
@@ -76,7 +78,8 @@ struct Checkpoint {
 
 class Sessions {
  public:
-  // `surface`: whether errors suggest commands or tools.
+  // `surface`: whether errors suggest commands or tools. Any but kWorkers is refused (kForbidden) what continues a
+  // session that a run drives, or shows its step: continue_session, rehydrate, checkpoint, rewind, token_for.
   Sessions(store::Store& store, inbox::Inbox& inbox, Clock& clock, Random& random, CommandRunner& commands,
            Surface surface = Surface::kCommands);
   ~Sessions();
@@ -94,6 +97,15 @@ class Sessions {
   // Checks that it was started by the session it names, and that one by its parent, up to the root: kForbidden if a
   // signature is missing or forged, or a depth is wrong. Workers call this first.
   Status check_lineage(std::string_view session);
+
+  // kForbidden if a run drives the session and this surface is not that of its workers.
+  Status check_driver(const Summary& summary);
+  // Records that the run drives it, unless it already does or a person has taken the session over.
+  Status drive(std::string_view session, const std::string& run);
+  // A person takes it from its run (empty: it has none), or returns it. In the caller's transaction.
+  Status take_over_in(store::Transaction& transaction, std::string_view session, const std::string& run,
+                      const std::string& by);
+  Status return_to_run_in(store::Transaction& transaction, std::string_view session);
 
   Result<Summary> summary(std::string_view session);
   // By id or its prefix.

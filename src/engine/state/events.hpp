@@ -4,7 +4,8 @@
 //
 //   session_started   {v: 1, session, workflow, name, hash, origins: [{kind, folder, file, digest}], goal, context,
 //                      autonomous, workspace, depth, [repository], [git_branch], [git_head],
-//                      [parent: {session, node, child}], [lineage], [references]}      lineage: lineage_proof.hpp
+//                      [parent: {session, node, child}], [lineage], [references], [run]}    lineage: lineage_proof.hpp;
+//                                                                     run: drives it
 //   node_opened       {node, parent, attempt, kind, step, title, loops: [{loop, iteration}], context, jumps,
 //                      artifacts, depth, [children: [{id, workflow, hash, goal, capture_as, session, context}]],
 //                      [decision]}                                    parent and attempt 0: the first one
@@ -28,6 +29,7 @@
 //   checkpointed      {node}
 //   rewound           {node, attempt, reason}
 //   session_completed {node};  session_stopped {reason, by}
+//   driven            {run};  taken_over {by}    a run drives it, from now on or again; a person continues it instead
 //
 // The `node` of step_skipped, loop_* and jumped is the one about to be opened: they record how the cursor got there. A
 // `choice` of "stop" lifts no breaker; every other one does.

@@ -299,6 +299,13 @@ TEST_F(EventTest, CheckpointedAndRewound) {
 TEST_F(EventTest, Stopped) {
   start();
   ok("node_opened", opening(1, 0, 0));
+  bad("taken_over", R"({"by": "me"})");
+  bad("driven", R"({"run": ""})");
+  ok("driven", R"({"run": "r-1"})");
+  EXPECT_TRUE(state_.summary.is_driven());
+  ok("taken_over", R"({"by": "me"})");
+  EXPECT_FALSE(state_.summary.is_driven());
+  ok("driven", R"({"run": "r-1"})");
   ok("session_stopped", R"({"reason": "enough", "by": "me"})");
   EXPECT_EQ(state_.summary.status, SessionStatus::kStopped);
   EXPECT_EQ(state_.summary.stopped_reason, "enough");

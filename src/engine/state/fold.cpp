@@ -62,7 +62,7 @@ SessionFold::SessionFold(SessionState& state, const Event& event, std::int64_t s
       at_(at) {}
 
 SessionFold::Handler SessionFold::handler_of(std::string_view type) {
-  static constexpr std::array<std::pair<std::string_view, Handler>, 24> kHandlers{{
+  static constexpr std::array<std::pair<std::string_view, Handler>, 26> kHandlers{{
       {"session_started", &SessionFold::session_started},
       {"node_opened", &SessionFold::node_opened},
       {"step_skipped", &SessionFold::cursor_moved},
@@ -87,6 +87,8 @@ SessionFold::Handler SessionFold::handler_of(std::string_view type) {
       {"rewound", &SessionFold::rewound},
       {"session_completed", &SessionFold::session_completed},
       {"session_stopped", &SessionFold::session_stopped},
+      {"driven", &SessionFold::driven},
+      {"taken_over", &SessionFold::taken_over},
   }};
   for (const auto& [name, handler] : kHandlers) {
     if (name == type) return handler;
@@ -125,6 +127,7 @@ Status SessionFold::session_started() {
   summary.repository = payload_.optional_string("repository");
   summary.git_branch = payload_.optional_string("git_branch");
   summary.git_head = payload_.optional_string("git_head");
+  summary.run = payload_.optional_string("run");
   if (payload_.has("parent")) {
     StoredReader parent(payload_.object("parent"), "the parent of a session");
     summary.parent_session = parent.string("session");

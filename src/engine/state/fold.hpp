@@ -41,6 +41,8 @@ class SessionFold {
   Status rewound();
   Status session_completed();
   Status session_stopped();
+  Status driven();
+  Status taken_over();
 
   std::unexpected<Error> mismatch(std::string_view why) const;
   // The node the event names.

@@ -195,6 +195,23 @@ Status SessionFold::session_stopped() {
   return {};
 }
 
+Status SessionFold::driven() {
+  std::string run = payload_.string("run");
+  SB_TRY(payload_.done());
+  if (run.empty()) return mismatch("names no run");
+  state_.summary.run = std::move(run);
+  state_.summary.is_taken_over = false;
+  return {};
+}
+
+Status SessionFold::taken_over() {
+  payload_.string("by");
+  SB_TRY(payload_.done());
+  if (state_.summary.run.empty()) return mismatch("takes over a session that no run drives");
+  state_.summary.is_taken_over = true;
+  return {};
+}
+
 namespace {
 
 std::string first_line(std::string_view text) {

@@ -226,31 +226,35 @@ Result<Attempt> attempt_from(const Value& value) {
 }
 
 Value to_value(const Summary& summary) {
-  return Value::object({{"id", summary.id},
-                        {"workflow", summary.workflow_id},
-                        {"name", summary.workflow_name},
-                        {"hash", summary.hash},
-                        {"goal", summary.goal},
-                        {"title", summary.title},
-                        {"status", to_string(summary.status)},
-                        {"stopped_reason", summary.stopped_reason},
-                        {"autonomous", summary.is_autonomous},
-                        {"depth", summary.depth},
-                        {"tip", summary.tip},
-                        {"nodes", summary.nodes},
-                        {"step", summary.step_id},
-                        {"step_title", summary.step_title},
-                        {"recap", summary.recap},
-                        {"workspace", summary.workspace},
-                        {"repository", summary.repository},
-                        {"git_branch", summary.git_branch},
-                        {"git_head", summary.git_head},
-                        {"parent_session", summary.parent_session},
-                        {"parent_child", summary.parent_child},
-                        {"parent_node", summary.parent_node},
-                        {"started_at", summary.started_at},
-                        {"updated_at", summary.updated_at},
-                        {"events", summary.events}});
+  Value value = Value::object({{"id", summary.id},
+                               {"workflow", summary.workflow_id},
+                               {"name", summary.workflow_name},
+                               {"hash", summary.hash},
+                               {"goal", summary.goal},
+                               {"title", summary.title},
+                               {"status", to_string(summary.status)},
+                               {"stopped_reason", summary.stopped_reason},
+                               {"autonomous", summary.is_autonomous},
+                               {"depth", summary.depth},
+                               {"tip", summary.tip},
+                               {"nodes", summary.nodes},
+                               {"step", summary.step_id},
+                               {"step_title", summary.step_title},
+                               {"recap", summary.recap},
+                               {"workspace", summary.workspace},
+                               {"repository", summary.repository},
+                               {"git_branch", summary.git_branch},
+                               {"git_head", summary.git_head},
+                               {"parent_session", summary.parent_session},
+                               {"parent_child", summary.parent_child},
+                               {"parent_node", summary.parent_node},
+                               {"started_at", summary.started_at},
+                               {"updated_at", summary.updated_at},
+                               {"events", summary.events}});
+  // Absent where none applies, as in rows that earlier versions wrote.
+  if (!summary.run.empty()) value.set("run", summary.run);
+  if (summary.is_taken_over) value.set("taken_over", true);
+  return value;
 }
 
 Result<Summary> summary_from(const Value& value) {
@@ -282,6 +286,8 @@ Result<Summary> summary_from(const Value& value) {
   summary.started_at = stored.integer("started_at", kEarliest);
   summary.updated_at = stored.integer("updated_at", kEarliest);
   summary.events = stored.integer("events", 0);
+  summary.run = stored.optional_string("run");
+  summary.is_taken_over = stored.optional_boolean("taken_over");
   SB_TRY(stored.done(true));
   return summary;
 }

@@ -125,9 +125,14 @@ struct Summary {
   std::string workspace, repository, git_branch, git_head;
   std::string parent_session, parent_child;
   NodeNo parent_node = 0;
-  int depth = 0;  // number of ancestors
+  int depth = 0;               // number of ancestors
+  std::string run;             // that drives it; empty: none
+  bool is_taken_over = false;  // from that run, by a person
   TimestampMs started_at = 0, updated_at = 0;
   std::int64_t events = 0;
+
+  // Only workers of runs may continue it; see also engine/session/driver.hpp.
+  bool is_driven() const { return !run.empty() && !is_taken_over; }
 };
 
 Value to_value(const std::vector<LoopFrame>& loops);

@@ -41,6 +41,7 @@ NewSession NewSession::below(const Summary& parent, NodeNo node, std::string chi
   NewSession made;
   made.workspace = parent.workspace;
   made.is_autonomous = parent.is_autonomous;
+  made.run = parent.run;
   made.parent_session = parent.id;
   made.parent_child = std::move(child);
   made.parent_node = node;
@@ -67,6 +68,7 @@ Value started_value(const NewSession& new_session, const std::string& context, c
   add("repository", new_session.repository);
   add("git_branch", new_session.git_branch);
   add("git_head", new_session.git_head);
+  add("run", new_session.run);
   if (!new_session.parent_session.empty()) {
     value.set("parent", Value::object({{"session", new_session.parent_session},
                                        {"node", new_session.parent_node},

@@ -21,6 +21,7 @@ struct NewSession {
   Value context;
   std::string workspace, repository, git_branch, git_head;
   bool is_autonomous = false;
+  std::string run;  // that drives it; of a child session, that of its parent
   Value references;
   std::string parent_session, parent_child;
   NodeNo parent_node = 0;

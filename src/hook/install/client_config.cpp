@@ -59,6 +59,11 @@ std::unexpected<Error> taken(const std::string& path, const std::string& name, c
               "Choose another name with --name; nothing was changed", {path, "", 0, 0});
 }
 
+bool is_same_server(ServerEntry a, const ServerEntry& b) {
+  a.secret = b.secret;
+  return a == b;
+}
+
 unsigned mode_for(const ClientTarget& place) {
   return place.scope == InstallScope::kProject ? 0644 : 0600;  // a project's file is meant to be shared
 }
@@ -104,14 +109,20 @@ Result<std::string> config_path(const ClientTarget& place, const Environment& en
 }
 
 Result<InstallResult> install_server(const Seams& seams, const ClientTarget& place, const std::string& name,
-                                     const ServerEntry& entry) {
+                                     ServerEntry entry, const SecretSource& secret_for) {
   InstallResult changed{SB_TRY(config_path(place, seams.environment)), "", false};
   const auto held = SB_TRY(lock_settings(seams));
   Current now = SB_TRY(read_current(seams, place, changed.path));
   const NamedEntry* there = now.find(name);
-  if (there && there->entry != entry && !now.is_signalbox_server(*there))
+  if (there && !is_same_server(there->entry, entry) && !now.is_signalbox_server(*there))
     return taken(changed.path, name, there->entry);
   const std::string before = now.text.value_or("");
+  if (secret_for) {
+    // Fails before a secret is made for an entry that cannot be written.
+    entry.secret = there && !there->entry.secret.empty() ? there->entry.secret : "secret";
+    SB_TRY(with_entry(place.client, changed.path, before, name, entry));
+    entry.secret = SB_TRY(secret_for(changed.path, there ? there->entry.secret : ""));
+  }
   const std::string text = SB_TRY(with_entry(place.client, changed.path, before, name, entry));
   if (text == before) return changed;
   if (!now.has_noted()) now.installed = InstallRecord{};
@@ -125,7 +136,8 @@ Result<InstallResult> install_server(const Seams& seams, const ClientTarget& pla
   SB_TRY(seams.files.make_directories(parent_path(changed.path)));
   SB_TRY(save_install_record(seams.files, now.homes, changed.path, now.installed));
   SB_TRY(check_unchanged(seams.files, changed.path, now.text));
-  SB_TRY(seams.files.write_atomic(changed.path, text, mode_for(place)));
+  if (!entry.secret.empty() && now.text) SB_TRY(make_private(changed.path));
+  SB_TRY(seams.files.write_atomic(changed.path, text, entry.secret.empty() ? mode_for(place) : 0600));
   changed.is_changed = true;
   return changed;
 }

@@ -4,6 +4,7 @@
 // whatever it connects to.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 
@@ -23,9 +24,14 @@ struct ClientTarget {
 // or ~/.codex, .codex/config.toml of a project.
 Result<std::string> config_path(const ClientTarget& place, const Environment& environment);
 
-// Atomic; a second install changes no byte and keeps no backup. kConflict when another server has the name.
+// The secret for the entry in that file, given the one it has (or none): that one if it is still valid, so that a
+// second install changes nothing; otherwise a new one.
+using SecretSource = std::function<Result<std::string>(const std::string& path, const std::string& present)>;
+
+// Atomic; a second install changes no byte and keeps no backup. kConflict when another server has the name. A file with
+// a secret is readable by its owner only.
 Result<InstallResult> install_server(const Seams& seams, const ClientTarget& place, const std::string& name,
-                                     const ServerEntry& entry);
+                                     ServerEntry entry, const SecretSource& secret_for = {});
 // If the configuration was not changed since install, its bytes are restored exactly.
 Result<InstallResult> uninstall_server(const Seams& seams, const ClientTarget& place, const std::string& name);
 

@@ -44,6 +44,45 @@ TEST_F(ClientConfig, AFileIsCreatedAndRemovedAgain) {
   EXPECT_EQ(noted(), "");
 }
 
+TEST_F(ClientConfig, ASecretIsMadeOnceAndEveryByteIsRestored) {
+  int made = 0;
+  const SecretSource source = [&](const std::string&, const std::string& present) -> Result<std::string> {
+    if (present == "sbs_1") return present;
+    ++made;
+    return std::string("sbs_1");
+  };
+  const std::pair<ClientTarget, std::string> files[] = {
+      {claude_, "{\"a\" : 1, \"mcpServers\":{ \"x\":{\"command\":\"y\"}} }"}, {codex_, "# mine\n[a]\nb = 1 # c"}};
+  for (const auto& [place, before] : files) {
+    made = 0;
+    write(path(place), before);
+    ASSERT_EQ(::chmod(path(place).c_str(), 0644), 0);
+    for (const auto& entry : {program_, program_, ServerEntry{"", {}, "http://127.0.0.1:1/mcp"}, program_}) {
+      ASSERT_TRUE(install_server(seams(streams_), place, "signalbox", entry, source));
+    }
+    EXPECT_EQ(made, 1);
+    EXPECT_THAT(read(path(place)), HasSubstr("sbs_1"));
+    struct stat status{};
+    ASSERT_EQ(::stat(path(place).c_str(), &status), 0);
+    EXPECT_EQ(status.st_mode & 0777, 0600u);
+    ASSERT_TRUE(uninstall(place));
+    EXPECT_EQ(read(path(place)), before);
+  }
+}
+
+TEST_F(ClientConfig, NoSecretIsMadeForAnEntryThatCannotBeWritten) {
+  const SecretSource never = [](const std::string&, const std::string&) -> Result<std::string> {
+    ADD_FAILURE() << "a secret was made";
+    return std::string("sbs_1");
+  };
+  for (const char* text :
+       {"{", R"({"mcpServers": []})", R"({"mcpServers": {"signalbox": {"command": "/opt/other"}}})"}) {
+    write(path(claude_), text);
+    EXPECT_FALSE(install_server(seams(streams_), claude_, "signalbox", program_, never)) << text;
+    EXPECT_EQ(read(path(claude_)), text);
+  }
+}
+
 TEST_F(ClientConfig, TwoNamesCoexistAndAreRemovedSeparately) {
   write(path(claude_), "{ \"mcpServers\" : { } }");
   ASSERT_TRUE(install(claude_, program_));

@@ -27,6 +27,9 @@ struct ServerEntry {
   std::vector<std::string> args;
   std::string url;
   std::string token_env = {};  // for a connection: the variable with the bearer token; empty for none
+  // The client's secret (inbox/client_tokens.hpp), written out: an environment variable of the program, or the bearer
+  // token of a connection. Empty: none of ours; what the user wrote stays.
+  std::string secret = {};
 
   bool operator==(const ServerEntry&) const = default;
 };

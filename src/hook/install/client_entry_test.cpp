@@ -12,6 +12,7 @@ namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::Not;
 
 const ServerEntry kProgram{"/opt/sb/signalbox", {"mcp"}, ""};
 const ServerEntry kAddress{"", {}, "http://127.0.0.1:3917/mcp"};
@@ -80,6 +81,60 @@ TEST(ClientEntry, ATokenIsReferencedByItsVariable) {
             "[mcp_servers.signalbox]\nurl = \"https://box.example/mcp\"\nbearer_token_env_var = \"SB_TOKEN\"\n");
   EXPECT_EQ(toml_with(toml_with("", secret)), toml_with(""));
   EXPECT_EQ(json_with(json_with("", secret)), json_with(""));
+}
+
+const ServerEntry kOwned{"/opt/sb/signalbox", {"mcp"}, "", "", "sbs_1"};
+const ServerEntry kOwnedAddress{"", {}, "http://127.0.0.1:3917/mcp", "", "sbs_1"};
+
+TEST(ClientEntry, ASecretIsAVariableOfAProgramAndATokenOfAConnection) {
+  EXPECT_THAT(json_with(R"({"mcpServers":{}})", kOwned), HasSubstr(R"("env":{"SIGNALBOX_CLIENT_SECRET":"sbs_1"})"));
+  EXPECT_THAT(json_with(R"({"mcpServers":{}})", kOwnedAddress),
+              HasSubstr(R"("headers":{"Authorization":"Bearer sbs_1"})"));
+  EXPECT_EQ(toml_with("", kOwned),
+            "[mcp_servers.signalbox]\ncommand = \"/opt/sb/signalbox\"\nargs = [\"mcp\"]\n"
+            "env = { \"SIGNALBOX_CLIENT_SECRET\" = \"sbs_1\" }\n");
+  EXPECT_EQ(toml_with("", kOwnedAddress),
+            "[mcp_servers.signalbox]\nurl = \"http://127.0.0.1:3917/mcp\"\n"
+            "http_headers = { \"Authorization\" = \"Bearer sbs_1\" }\n");
+  for (const Client client : {Client::kClaudeCode, Client::kCodex}) {
+    for (const ServerEntry& entry : {kOwned, kOwnedAddress}) {
+      const std::string text = with(client, "", entry);
+      EXPECT_EQ(read_entries(client, "f", text)->front().entry, entry) << text;
+      EXPECT_EQ(with(client, text, entry), text);
+    }
+  }
+}
+
+TEST(ClientEntry, ASecretFollowsTheEntryAndNoOtherAddress) {
+  const ServerEntry far{"", {}, "https://box.example/mcp"};
+  for (const Client client : {Client::kClaudeCode, Client::kCodex}) {
+    for (const ServerEntry& before : {kOwned, kOwnedAddress}) {
+      for (const ServerEntry& after : {kOwned, kOwnedAddress}) {
+        const std::string text = with(client, with(client, "", before), after);
+        EXPECT_EQ(read_entries(client, "f", text)->front().entry, after) << text;
+        EXPECT_EQ(text.find("sbs_1"), text.rfind("sbs_1")) << text;
+      }
+      const std::string text = with(client, with(client, "", before), far);
+      EXPECT_EQ(text.find("sbs_1"), std::string::npos) << text;
+    }
+  }
+}
+
+TEST(ClientEntry, ASecretIsAddedToWhatTheUserWrote) {
+  const std::string start = "[mcp_servers.signalbox]\ncommand = \"/opt/sb/signalbox\"\nargs = [\"mcp\"]\n";
+  EXPECT_THAT(toml_with(start + "env = { A = \"b\" } # mine\n", kOwned),
+              HasSubstr("env = { \"A\" = \"b\", \"SIGNALBOX_CLIENT_SECRET\" = \"sbs_1\" } # mine\n"));
+  const std::string table = toml_with(start + "[mcp_servers.signalbox.env]\nA = \"b\"\n", kOwned);
+  EXPECT_EQ(table, start + "[mcp_servers.signalbox.env]\nSIGNALBOX_CLIENT_SECRET = \"sbs_1\"\nA = \"b\"\n");
+  EXPECT_THAT(toml_with(table, kAddress), Not(HasSubstr("sbs_1")));
+  EXPECT_THAT(toml_with(start + "env.A = \"b\"\n", kOwned), HasSubstr("env.SIGNALBOX_CLIENT_SECRET = \"sbs_1\"\n"));
+  EXPECT_THAT(toml_with(start + "env = { A = 3 }\n", kOwned), HasSubstr("env is not a table of texts"));
+  EXPECT_THAT(toml_with(start + "env.SIGNALBOX_CLIENT_SECRET = 'old' # it\n", kOwned),
+              HasSubstr("env.SIGNALBOX_CLIENT_SECRET = \"sbs_1\" # it\n"));
+  const std::string json =
+      R"({"mcpServers":{"signalbox":{"command":"/opt/sb/signalbox","args":["mcp"],"env":{"A":"b"}}}})";
+  EXPECT_THAT(json_with(json, kOwned), HasSubstr(R"("env":{"A":"b","SIGNALBOX_CLIENT_SECRET":"sbs_1"})"));
+  EXPECT_THAT(json_with(json_with(json, kOwned), kAddress), HasSubstr(R"("env":{"A":"b"})"));
 }
 
 TEST(ClientEntry, MembersAddedByUsersStay) {

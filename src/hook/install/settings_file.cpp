@@ -1,9 +1,12 @@
 #include "hook/install/settings_file.hpp"
 
 #include <fmt/format.h>
+#include <sys/stat.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <charconv>
+#include <cstring>
 
 #include "base/limits.hpp"
 
@@ -102,6 +105,14 @@ std::string format_like(const Value& settings, std::string_view before) {
   const bool ends_line = before.empty() || before.ends_with('\n');
   return to_pretty_json(settings, indent == 0 ? 2 : static_cast<int>(std::min<std::size_t>(indent, 8))) +
          (ends_line ? "\n" : "");
+}
+
+Status make_private(const std::string& path) {
+  struct stat status{};
+  if (::stat(path.c_str(), &status) != 0 || (status.st_mode & 077) == 0) return {};
+  if (::chmod(path.c_str(), status.st_mode & 07700) == 0) return {};
+  return fail(ErrorCode::kIo, fmt::format("cannot hide the file from other users: {}", std::strerror(errno)),
+              "It is to contain a secret, so it must be yours; nothing was changed", {path, "", 0, 0});
 }
 
 Result<std::string> save_backup(Files& files, const std::string& path, std::string_view bytes) {

@@ -27,6 +27,9 @@ Status check_numbers(const Document& document);
 // In the original layout of the file, as far as it can be detected. Pure.
 std::string format_like(const Value& settings, std::string_view before);
 
+// Removes the access of other users, before a secret is written into the file.
+Status make_private(const std::string& path);
+
 // Copies the bytes to a backup file next to the settings, new or with the same content; an earlier backup is never
 // overwritten. Returns the backup's path.
 Result<std::string> save_backup(Files& files, const std::string& path, std::string_view bytes);

@@ -86,8 +86,8 @@ class Asking {
 
  private:
   HandlerResult ask(const DecisionState& state, const DialogState& asked) {
-    auto question =
-        ask_in_dialog(worker_.seams(), state, declaration_, call_, asked, Value::object({{"tool", "ask"}}), state.id);
+    auto question = ask_in_dialog(worker_.seams(), inbox_, state, declaration_, call_, asked,
+                                  Value::object({{"tool", "ask"}}), state.id);
     if (question) return std::move(*question);
     return awaiting(state);
   }
@@ -119,6 +119,7 @@ class Asking {
           "\n\nA person must {} this: `{}`{}.\nTell them. Ask again once they have answered; do not answer for them.\n",
           is_signed ? "sign" : "answer", command, is_signed ? " in a terminal, with their passphrase" : "");
     }
+    if (const std::string advice = dialog_advice(inbox_, state, call_); !advice.empty()) text += advice + "\n";
     Value line = Value::object({{"kind", "awaiting"}});
     const Value as_printed = to_json_value(state);
     for (const Value::Member& member : as_printed.members()) line.set(member.name, member.value);

@@ -93,11 +93,12 @@ class DecisionCarrier {
   HandlerResult ask(const SessionResponse& answer, const DecisionState& state, const DialogState& asked) {
     const Waited waited{state.opened.session, token_of(answer), note_};
     if (const auto declaration = engine::declaration_of(state.opened)) {
-      auto question = ask_in_dialog(worker_.seams(), state, *declaration, call_, asked, waited.to_value(),
-                                    waited.session + "/" + state.id);
+      auto question = ask_in_dialog(worker_.seams(), home_.home().inbox(), state, *declaration, call_, asked,
+                                    waited.to_value(), waited.session + "/" + state.id);
       if (question) return std::move(*question);
     }
-    return answer_result(answer, note_);
+    const std::string advice = dialog_advice(home_.home().inbox(), state, call_);
+    return answer_result(answer, note_.empty() || advice.empty() ? note_ + advice : note_ + "\n" + advice);
   }
 
   WorkerContext& worker_;

@@ -50,6 +50,49 @@ TEST_F(CarryingTest, GateIsAskedAndItsAnswerReturnsTheNextStepInTheSameCall) {
   EXPECT_TRUE(done.is_consumed);
 }
 
+// Anyone can speak the protocol, also the agent: what its dialog answers is not a person's.
+Call agents_call() {
+  Call call = P::call();
+  call.caller.is_installed_client = false;
+  return call;
+}
+
+TEST_F(CarryingTest, AClientWithoutTheSecretIsNotAsked) {
+  const engine::SessionResponse waiting = place.asked(kGated);
+  const HandlerResult outcome = place.carry(waiting, agents_call());
+  EXPECT_EQ(P::ask_of(outcome), nullptr);
+  EXPECT_EQ(P::kind_of(outcome), "awaiting_decision");
+  EXPECT_THAT(P::text_of(outcome), HasSubstr("signalbox mcp install --client other --name NAME"));
+  EXPECT_THAT(P::text_of(outcome), HasSubstr("signalbox inbox answer"));
+  Call claude = agents_call();
+  claude.client_name = "Claude-Code";
+  EXPECT_THAT(P::text_of(place.carry(waiting, claude)), HasSubstr("signalbox mcp install --client claude-code"));
+  Call no_forms = agents_call();
+  no_forms.client.has_form_elicitation = false;
+  EXPECT_THAT(P::text_of(place.carry(waiting, no_forms)), Not(HasSubstr("mcp install")));
+}
+
+TEST_F(CarryingTest, AnAnswerWithoutTheSecretDoesNotCount) {
+  const engine::SessionResponse waiting = place.asked(kGated);
+  const InputRequired ask = asked_of_client(waiting);
+  const HandlerResult next = place.resume(P::answered(agents_call(), ask, P::choose("approve")));
+  EXPECT_EQ(P::kind_of(next), "awaiting_decision");
+  EXPECT_TRUE(place.state(P::decision_of(waiting)).is_open());
+}
+
+TEST_F(CarryingTest, AClientWithoutTheSecretRelaysWhereThatIsAllowed) {
+  PersonFixture relaying("confirmations: relay\n");
+  const engine::SessionResponse waiting = relaying.asked(kGated);
+  const HandlerResult asked = relaying.carry(waiting, agents_call());
+  const InputRequired* ask = P::ask_of(asked);
+  ASSERT_NE(ask, nullptr) << P::text_of(asked);
+  const HandlerResult next = relaying.resume(P::answered(agents_call(), *ask, P::choose("approve")));
+  EXPECT_EQ(P::step_of(next), "two");
+  const inbox::DecisionState done = relaying.state(P::decision_of(waiting));
+  EXPECT_EQ(done.outcome->channel, inbox::Channel::kRelay);
+  EXPECT_EQ(done.outcome->resolved_by, inbox::ResolvedBy::kRelayed);
+}
+
 TEST_F(CarryingTest, RejectionPassesItsReasonToTheAgent) {
   const InputRequired ask = asked_of_client(place.asked(kGated));
   const Value content = Value::object({{"choice", "reject"}, {"reason", "Too short"}});

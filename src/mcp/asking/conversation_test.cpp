@@ -50,7 +50,7 @@ class AskingConversation : public testing::Test {
   }
 
   PersonFixture place;
-  PeerFixture talk;
+  PeerFixture talk{PeerOrigin{.caller = {.is_installed_client = true}}};
   int started = 0;
 };
 

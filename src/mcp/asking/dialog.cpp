@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/text.hpp"
 #include "base/text/printable.hpp"
 #include "base/text/unicode.hpp"
 #include "inbox/home.hpp"
@@ -88,7 +89,10 @@ class Hearing {
   }
 
  private:
-  inbox::Responder person() const { return {inbox::Channel::kElicitation, answering_person(call_)}; }
+  inbox::Responder person() const {
+    const bool is_person = call_.caller.is_installed_client;
+    return {is_person ? inbox::Channel::kElicitation : inbox::Channel::kRelay, answering_person(call_)};
+  }
 
   Result<DialogResult> take(const DecisionForm& form, const FormAnswer& answer, const Value& result) {
     inbox::AnswerSubmission submission;
@@ -149,17 +153,18 @@ std::optional<DialogState> DialogState::read_from(const Value& state) {
 
 std::string answering_person(const Call& call) {
   const std::string client = short_line(call.client_name, kDialogNameBytes);
-  const std::string owner = short_line(call.principal, kDialogNameBytes);
+  const std::string owner = short_line(call.caller.principal, kDialogNameBytes);
   if (client.empty()) return owner;
   return owner.empty() ? client : fmt::format("{} ({})", client, owner);
 }
 
-std::optional<InputRequired> ask_in_dialog(const Seams& seams, const DecisionState& state,
+std::optional<InputRequired> ask_in_dialog(const Seams& seams, const inbox::Inbox& inbox, const DecisionState& state,
                                            const decision::Declaration& declaration, const Call& call,
                                            const DialogState& asked, Value handler_state, std::string bound_to) {
   const bool is_cancelled = call.is_cancelled && call.is_cancelled->load();
   if (!call.client.has_form_elicitation || call.is_late || is_cancelled) return std::nullopt;
   if (!state.is_open() || state.opened.needs_signature) return std::nullopt;
+  if (!call.caller.is_installed_client && !inbox.may_relay(state)) return std::nullopt;
   const auto form = form_of(state, declaration, call, asked);
   if (!form) return std::nullopt;
   InputRequired ask;
@@ -169,6 +174,20 @@ std::optional<InputRequired> ask_in_dialog(const Seams& seams, const DecisionSta
   ask.bound_to = std::move(bound_to);
   ask.is_moot = [seams, id = state.id] { return is_closed(seams, id); };
   return ask;
+}
+
+std::string dialog_advice(const inbox::Inbox& inbox, const DecisionState& state, const Call& call) {
+  if (!call.client.has_form_elicitation || call.caller.is_installed_client || call.is_late) return {};
+  if (!state.is_open() || state.opened.needs_signature || inbox.may_relay(state)) return {};
+  const std::string name = to_lower(call.client_name);
+  const std::string_view client = name.find("claude") != std::string::npos  ? "claude-code"
+                                  : name.find("codex") != std::string::npos ? "codex"
+                                                                            : "other --name NAME";
+  return fmt::format(
+      "Not asked in this client: it was not set up by Signalbox, so its answers do not count as a person's. To be "
+      "asked "
+      "here, the person runs once: signalbox mcp install --client {}",
+      client);
 }
 
 Result<DialogResult> record_dialog_answer(inbox::Inbox& inbox, const DecisionState& state,

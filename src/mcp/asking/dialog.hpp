@@ -1,9 +1,11 @@
 // Asks one decision in a client's dialog: whether that is possible, the request, and storing the answer in the inbox.
 //
 // Asks only a client that declares forms, only what needs no signature, and only what a form can show in full
-// (decision_form.hpp); everything else stays in the inbox. The dialog is one channel among others: the first answer
-// counts, and an answer to a closed decision changes nothing. An invalid answer is requested once again, then the
-// decision is left in the inbox.
+// (decision_form.hpp); everything else stays in the inbox. An answer is a person's only from a client that
+// `signalbox mcp install` set up (Caller::is_installed_client): the agent itself can be a client, too. Any other
+// client's answer counts as relayed, and it is asked only where the user's configuration allows relaying. The dialog is
+// one channel among others: the first answer counts, and an answer to a closed decision changes nothing. An invalid
+// answer is requested once again, then the decision is left in the inbox.
 #pragma once
 
 #include <optional>
@@ -35,9 +37,13 @@ std::string answering_person(const Call& call);
 
 // The question for the client, or nothing if it cannot be asked there. `state` is other data that the handler needs
 // back; `bound_to` as in InputRequired.
-std::optional<InputRequired> ask_in_dialog(const Seams& seams, const inbox::DecisionState& state,
-                                           const decision::Declaration& declaration, const Call& call,
-                                           const DialogState& asked, Value handler_state, std::string bound_to);
+std::optional<InputRequired> ask_in_dialog(const Seams& seams, const inbox::Inbox& inbox,
+                                           const inbox::DecisionState& state, const decision::Declaration& declaration,
+                                           const Call& call, const DialogState& asked, Value handler_state,
+                                           std::string bound_to);
+
+// What a person can do so that this client may ask; empty if it may, or could not ask anyway.
+std::string dialog_advice(const inbox::Inbox& inbox, const inbox::DecisionState& state, const Call& call);
 
 enum class OnDecline {
   kCloseDecision,  // the decision is closed as declined

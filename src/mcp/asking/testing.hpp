@@ -103,7 +103,7 @@ class PersonFixture {
     made.revision = revision;
     made.client.has_form_elicitation = true;
     made.client_name = "a-client";
-    made.principal = "local";
+    made.caller.is_installed_client = true;
     return made;
   }
   // The repeated call, when the client has answered.

@@ -13,11 +13,11 @@ constexpr std::string_view kLabel = "mcp-session";
 
 }  // namespace
 
-HttpSession::HttpSession(StreamContext site, std::string boot, std::shared_ptr<Peer> peer, std::string principal)
+HttpSession::HttpSession(StreamContext site, std::string boot, std::shared_ptr<Peer> peer, Caller caller)
     : stream_context_(site),
       boot_(std::move(boot)),
       peer_(std::move(peer)),
-      principal_(std::move(principal)),
+      caller_(std::move(caller)),
       last_used_(site.ticks.now) {}
 
 HttpSession::~HttpSession() = default;
@@ -110,9 +110,9 @@ HttpSessions::HttpSessions(StreamContext site, PeerShared& shared, Seal seal)
 
 HttpSessions::~HttpSessions() = default;
 
-HttpSessionPtr HttpSessions::make(const std::string& principal) {
-  auto peer = std::make_shared<Peer>(shared_, PeerOrigin{.principal = principal});
-  return std::make_shared<HttpSession>(stream_context_, boot_, std::move(peer), principal);
+HttpSessionPtr HttpSessions::make(const Caller& caller) {
+  auto peer = std::make_shared<Peer>(shared_, PeerOrigin{.caller = caller});
+  return std::make_shared<HttpSession>(stream_context_, boot_, std::move(peer), caller);
 }
 
 std::string HttpSessions::add(const HttpSessionPtr& session) {
@@ -120,23 +120,23 @@ std::string HttpSessions::add(const HttpSessionPtr& session) {
   const Value payload = Value::object({{"b", boot_},
                                        {"n", to_base32(shared_.random.bytes(10))},
                                        {"t", shared_.clock.now_ms()},
-                                       {"p", session->principal()},
+                                       {"p", session->caller().principal},
                                        {"s", session->peer().saved()}});
   const std::string id = seal_.close(kLabel, to_json(payload));
   sessions_.insert_or_assign(id, Entry{.session = session});
   return id;
 }
 
-HttpSessionPtr HttpSessions::find(std::string_view id, const std::string& principal) {
+HttpSessionPtr HttpSessions::find(std::string_view id, const Caller& caller) {
   const auto found = sessions_.find(id);
-  if (found == sessions_.end()) return restore_session(id, principal);
+  if (found == sessions_.end()) return restore_session(id, caller);
   const HttpSessionPtr& session = found->second.session;
-  if (session->principal() != principal) return nullptr;
+  if (session->caller() != caller) return nullptr;
   session->touch();
   return session;
 }
 
-HttpSessionPtr HttpSessions::restore_session(std::string_view id, const std::string& principal) {
+HttpSessionPtr HttpSessions::restore_session(std::string_view id, const Caller& caller) {
   if (id.size() > limits::kSessionIdBytes || ended_ids_.contains(id)) return nullptr;
   const auto payload = seal_.open(kLabel, id);
   if (!payload) return nullptr;
@@ -145,15 +145,15 @@ HttpSessionPtr HttpSessions::restore_session(std::string_view id, const std::str
   const Value* issued = facts->find("t");
   const TimestampMs now = shared_.clock.now_ms();
   if (issued == nullptr || !issued->is_integer() || now - issued->as_integer() > limits::kSessionLifeMs) return nullptr;
-  if (facts->string_at("p") != principal) return nullptr;
-  auto session = make(principal);
+  if (facts->string_at("p") != caller.principal) return nullptr;
+  auto session = make(caller);
   if (!session->peer().restore((*facts)["s"]) || !make_room()) return nullptr;
   sessions_.emplace(id, Entry{.session = session, .is_restored = true});
   return session;
 }
 
-bool HttpSessions::end(std::string_view id, const std::string& principal) {
-  if (!find(id, principal)) return false;
+bool HttpSessions::end(std::string_view id, const Caller& caller) {
+  if (!find(id, caller)) return false;
   remove(sessions_.find(id));
   return true;
 }

@@ -19,11 +19,11 @@ namespace sb::mcp {
 
 class HttpSession : public StreamOwner, public std::enable_shared_from_this<HttpSession> {
  public:
-  HttpSession(StreamContext site, std::string boot, std::shared_ptr<Peer> peer, std::string principal);
+  HttpSession(StreamContext site, std::string boot, std::shared_ptr<Peer> peer, Caller caller);
   ~HttpSession() override;
 
   Peer& peer() { return *peer_; }
-  const std::string& principal() const { return principal_; }
+  const Caller& caller() const { return caller_; }
   void touch() { last_used_ = stream_context_.ticks.now; }
 
   // For the response to one POST; `request` is its id, if it has one.
@@ -51,7 +51,7 @@ class HttpSession : public StreamOwner, public std::enable_shared_from_this<Http
   StreamContext stream_context_;
   const std::string boot_;
   std::shared_ptr<Peer> peer_;
-  const std::string principal_;
+  const Caller caller_;
   std::shared_ptr<EventStream> general_;
   std::map<std::uint64_t, std::shared_ptr<EventStream>> streams_;  // oldest first
   std::uint64_t last_stream_ = kGeneralStream;
@@ -65,12 +65,12 @@ class HttpSessions {
   ~HttpSessions();
 
   // Not in the table yet: `initialize` may fail.
-  HttpSessionPtr make(const std::string& principal);
+  HttpSessionPtr make(const Caller& caller);
   // Returns its id; empty if there are too many sessions and none is idle.
   std::string add(const HttpSessionPtr& session);
-  // Null: unknown, ended, forged, or of another principal.
-  HttpSessionPtr find(std::string_view id, const std::string& principal);
-  bool end(std::string_view id, const std::string& principal);
+  // Null: unknown, ended, forged, or of another caller.
+  HttpSessionPtr find(std::string_view id, const Caller& caller);
+  bool end(std::string_view id, const Caller& caller);
 
   void tick();
   // The server is stopping: accepts nothing more, finishes running calls.
@@ -88,7 +88,7 @@ class HttpSessions {
   };
   using Table = std::map<std::string, Entry, std::less<>>;
 
-  HttpSessionPtr restore_session(std::string_view id, const std::string& principal);
+  HttpSessionPtr restore_session(std::string_view id, const Caller& caller);
   bool make_room();
   void remember_ended(const std::string& id);
   void remove(Table::iterator found);

@@ -59,7 +59,7 @@ class Opening : public ReplyPath {
 struct HttpEndpoint::IncomingRequest {
   net::HttpRequest request;
   net::ExchangePtr exchange;
-  std::string principal;
+  Caller caller;
   net::Headers headers;
 
   void refuse(int status, std::string message, Value id = {}, int code = kTransportError) {
@@ -98,9 +98,9 @@ void HttpEndpoint::tick() {
   for (const auto& one : std::vector(running_.begin(), running_.end())) one->answer->keep_alive();
 }
 
-void HttpEndpoint::handle(net::HttpRequest request, net::ExchangePtr exchange, const std::string& principal,
+void HttpEndpoint::handle(net::HttpRequest request, net::ExchangePtr exchange, const Caller& caller,
                           net::Headers headers) {
-  IncomingRequest incoming{std::move(request), std::move(exchange), principal, std::move(headers)};
+  IncomingRequest incoming{std::move(request), std::move(exchange), caller, std::move(headers)};
   if (is_closing_) return incoming.refuse(503, "The server is stopping");
   if (incoming.request.method == "POST") return post(std::move(incoming));
   if (incoming.request.method == "GET") return get(std::move(incoming));
@@ -151,7 +151,7 @@ void HttpEndpoint::post_stateless(IncomingRequest incoming, const net::RpcRead& 
     return incoming.refuse(503, "Too many streams are open; try again later", request->id);
   }
   auto one = std::make_shared<StatelessRequest>();
-  one->peer = std::make_shared<Peer>(shared_, PeerOrigin{.principal = incoming.principal, .is_single_request = true});
+  one->peer = std::make_shared<Peer>(shared_, PeerOrigin{.caller = incoming.caller, .is_single_request = true});
   one->answer =
       std::make_shared<StatelessResponse>(stream_context_, std::move(incoming.exchange), std::move(incoming.headers));
   one->is_listening = is_listening;
@@ -167,7 +167,7 @@ void HttpEndpoint::post_stateless(IncomingRequest incoming, const net::RpcRead& 
 }
 
 void HttpEndpoint::post_initialize(IncomingRequest incoming, const net::RpcRead& read) {
-  auto session = sessions_.make(incoming.principal);
+  auto session = sessions_.make(incoming.caller);
   Peer& peer = session->peer();
   peer.receive(
       read, std::make_shared<Opening>(sessions_, session, std::move(incoming.exchange), std::move(incoming.headers)));
@@ -184,7 +184,7 @@ HttpSessionPtr HttpEndpoint::session_of(IncomingRequest& incoming, Value id) {
                     std::move(id));
     return nullptr;
   }
-  auto session = sessions_.find(*name, incoming.principal);
+  auto session = sessions_.find(*name, incoming.caller);
   if (!session)
     incoming.refuse(404, "Session not found: send initialize to open a new one", std::move(id), kSessionNotFound);
   return session;
@@ -267,7 +267,7 @@ void HttpEndpoint::erase(IncomingRequest incoming) {
     return incoming.refuse(405, "This protocol version has no sessions to end");
   }
   if (!session_of(incoming, {})) return;
-  sessions_.end(*trimmed_header(incoming.request, "Mcp-Session-Id"), incoming.principal);
+  sessions_.end(*trimmed_header(incoming.request, "Mcp-Session-Id"), incoming.caller);
   incoming.answer(204);
 }
 

@@ -20,7 +20,7 @@ class HttpEndpoint {
   HttpEndpoint(const HttpEndpoint&) = delete;
 
   // `headers` are added to every response.
-  void handle(net::HttpRequest request, net::ExchangePtr exchange, const std::string& principal, net::Headers headers);
+  void handle(net::HttpRequest request, net::ExchangePtr exchange, const Caller& caller, net::Headers headers);
 
   // The server is stopping: accepts nothing new, ends streams, parks questions, finishes running calls.
   void end_of_input();

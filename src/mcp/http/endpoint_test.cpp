@@ -20,7 +20,7 @@ class Endpoint : public testing::Test {
 
   FakeExchangePtr incoming(net::HttpRequest request, const std::string& principal = "local") {
     auto exchange = std::make_shared<FakeExchange>();
-    endpoint->handle(std::move(request), exchange, principal, {{"X-Always", "here"}});
+    endpoint->handle(std::move(request), exchange, Caller{.principal = principal}, {{"X-Always", "here"}});
     scheduler.run_posted();
     return exchange;
   }
@@ -193,7 +193,7 @@ TEST_F(Endpoint, DisconnectsASlowReader) {
   slow->room = 500;
   endpoint->handle(http_request("POST", {{"Mcp-Session-Id", session}, {"Content-Type", "application/json"}},
                                 call(1, "noisy", R"({"count":20,"bytes":100})")),
-                   slow, "local", {});
+                   slow, Caller{}, {});
   scheduler.run_posted();
   const auto seen = events_of(slow->body).back().id;
   const auto again = get(session, seen);
@@ -207,7 +207,7 @@ TEST_F(Endpoint, LimitsEventsQueuedForALostReader) {
     slow->room = 200;
     endpoint->handle(http_request("POST", {{"Mcp-Session-Id", session}, {"Content-Type", "application/json"}},
                                   call(1, "noisy", arguments)),
-                     slow, "local", {});
+                     slow, Caller{}, {});
     scheduler.run_posted();
     return get(session, events_of(slow->body).back().id)->body;
   };

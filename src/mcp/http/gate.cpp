@@ -46,8 +46,9 @@ std::optional<std::string> bearer_token(const net::HttpRequest& request) {
   return token.empty() ? std::nullopt : std::optional(std::string(token));
 }
 
-HttpGate::HttpGate(bool is_loopback, const std::string& address, const std::vector<std::string>& hosts, Bearer bearer)
-    : is_loopback_(is_loopback), bearer_(std::move(bearer)) {
+HttpGate::HttpGate(bool is_loopback, const std::string& address, const std::vector<std::string>& hosts, Bearer bearer,
+                   std::string token_advice)
+    : is_loopback_(is_loopback), bearer_(std::move(bearer)), token_advice_(std::move(token_advice)) {
   names_.insert(bracketed(address));
   for (const std::string& host : hosts) names_.insert(bracketed(host));
   // Also beyond loopback: a user on this machine uses these names, and no web page can claim them.
@@ -80,17 +81,17 @@ std::optional<net::HttpResponse> HttpGate::check_site(const net::HttpRequest& re
   return std::nullopt;
 }
 
-std::variant<std::string, net::HttpResponse> HttpGate::check_token(const net::HttpRequest& request) const {
+std::variant<Caller, net::HttpResponse> HttpGate::check_token(const net::HttpRequest& request) const {
+  if (!bearer_) return Caller{};
   const std::size_t count = request.count("Authorization");
   if (count > 1) return refusal(400, "The request has multiple Authorization headers");
-  if (count == 0 && is_loopback_) return std::string("local");
-  // On loopback without tokens, none is required, and one that is sent cannot be wrong.
-  if (is_loopback_ && !bearer_) return std::string("local");
   const auto token = bearer_token(request);
-  const auto principal = token && bearer_ ? bearer_(*token) : std::nullopt;
-  if (principal) return *principal;
+  auto caller = token ? bearer_(*token) : std::nullopt;
+  if (caller) return std::move(*caller);
   const bool is_missing = count == 0;
-  return refusal(401, is_missing ? "A bearer token is required" : "Invalid bearer token",
+  std::string message = is_missing ? "A bearer token is required" : "Invalid bearer token";
+  if (!token_advice_.empty()) message += ". " + token_advice_;
+  return refusal(401, std::move(message),
                  {{"WWW-Authenticate",
                    is_missing ? R"(Bearer realm="signalbox")" : R"(Bearer realm="signalbox", error="invalid_token")"}});
 }

@@ -7,8 +7,8 @@
 namespace sb::mcp {
 namespace {
 
-std::optional<std::string> only_secret(std::string_view token) {
-  return token == "secret" ? std::optional<std::string>("ada") : std::nullopt;
+std::optional<Caller> only_secret(std::string_view token) {
+  return token == "secret" ? std::optional(Caller{.principal = "ada", .is_local_user = false}) : std::nullopt;
 }
 
 int site_status(const HttpGate& gate, net::Headers headers) {
@@ -20,7 +20,7 @@ int site_status(const HttpGate& gate, net::Headers headers) {
 std::string visitor(const HttpGate& gate, net::Headers headers) {
   const auto found = gate.check_token(http_request("POST", std::move(headers)));
   if (const auto* refused = std::get_if<net::HttpResponse>(&found)) return std::to_string(refused->status);
-  return std::get<std::string>(found);
+  return std::get<Caller>(found).principal;
 }
 
 TEST(Gate, AcceptsLoopbackNamesOnAnyPort) {
@@ -78,24 +78,26 @@ TEST(Gate, ChecksTheOrigin) {
             400);
 }
 
-TEST(Gate, RequiresNoTokenOnLoopback) {
-  const HttpGate gate(true, "127.0.0.1", {}, only_secret);
-  EXPECT_EQ(visitor(gate, {}), "local");
-  EXPECT_EQ(visitor(gate, {{"Authorization", "Bearer secret"}}), "ada");
-  EXPECT_EQ(visitor(gate, {{"Authorization", "Bearer wrong"}}), "401");
-  EXPECT_EQ(visitor(HttpGate(true, "127.0.0.1", {}, {}), {{"Authorization", "Bearer wrong"}}), "local");
+TEST(Gate, RequiresAToken) {
+  for (const bool is_loopback : {true, false}) {
+    const HttpGate gate(is_loopback, is_loopback ? "127.0.0.1" : "0.0.0.0", {}, only_secret, "Type this.");
+    EXPECT_EQ(visitor(gate, {}), "401");
+    EXPECT_EQ(visitor(gate, {{"Authorization", "bearer  secret "}}), "ada");
+    for (const char* header : {"", "Bearer", "Bearer ", "Basic secret", "secret", "Bearer secretx", "Bearer secre"}) {
+      EXPECT_EQ(visitor(gate, {{"Authorization", header}}), "401") << header;
+    }
+    EXPECT_EQ(visitor(gate, {{"Authorization", "Bearer secret"}, {"Authorization", "Bearer secret"}}), "400");
+    const auto found = gate.check_token(http_request("POST"));
+    const auto& refused = std::get<net::HttpResponse>(found);
+    EXPECT_EQ(refused.headers.front().first, "WWW-Authenticate");
+    EXPECT_NE(refused.body.find("A bearer token is required. Type this."), std::string::npos) << refused.body;
+  }
 }
 
-TEST(Gate, RequiresATokenBeyondLoopback) {
-  const HttpGate gate(false, "0.0.0.0", {}, only_secret);
-  EXPECT_EQ(visitor(gate, {}), "401");
-  EXPECT_EQ(visitor(gate, {{"Authorization", "bearer  secret "}}), "ada");
-  for (const char* header : {"Bearer", "Bearer ", "Basic secret", "secret", "Bearer secretx", "Bearer secre"}) {
-    EXPECT_EQ(visitor(gate, {{"Authorization", header}}), "401") << header;
-  }
-  EXPECT_EQ(visitor(gate, {{"Authorization", "Bearer secret"}, {"Authorization", "Bearer secret"}}), "400");
-  const auto found = gate.check_token(http_request("POST"));
-  EXPECT_EQ(std::get<net::HttpResponse>(found).headers.front().first, "WWW-Authenticate");
+TEST(Gate, OfATestServerRequiresNoToken) {
+  const HttpGate gate(true, "127.0.0.1", {}, {});
+  EXPECT_EQ(visitor(gate, {}), "local");
+  EXPECT_EQ(visitor(gate, {{"Authorization", "Bearer any"}}), "local");
 }
 
 TEST(Gate, SendsNoCorsHeadersWithoutAnOrigin) {

@@ -45,7 +45,7 @@ Status HttpServer::Parts::open() {
                 fmt::format("{} is not a loopback address, and no tokens are configured", options.address));
   }
   SB_TRY(listener.open());
-  gate.emplace(listener.is_loopback(), options.address, options.hosts, options.bearer);
+  gate.emplace(listener.is_loopback(), options.address, options.hosts, options.bearer, options.token_advice);
   endpoint.emplace(shared, Seal(server.seal_key), param_headers_of(server.make_service()->tools()));
   return {};
 }
@@ -58,21 +58,16 @@ void HttpServer::Parts::handle(net::HttpRequest request, net::ExchangePtr exchan
     const Value body = Value::object({{"name", server.facts.info["name"]}, {"version", server.facts.info["version"]}});
     return exchange->respond(json_response(200, body, std::move(headers)));
   }
-  auto visitor = gate->check_token(request);
-  if (auto* refused = std::get_if<net::HttpResponse>(&visitor)) {
+  if (request.path != options.path) {
+    if (options.fallback) return options.fallback(std::move(request), std::move(exchange));
+    return exchange->respond(refusal(404, "Not found", std::move(headers)));
+  }
+  auto caller = gate->check_token(request);
+  if (auto* refused = std::get_if<net::HttpResponse>(&caller)) {
     refused->headers.insert(refused->headers.end(), headers.begin(), headers.end());
     return exchange->respond(std::move(*refused));
   }
-  if (request.path == options.path) {
-    if (options.needs_token && std::get<std::string>(visitor) == "local") {
-      headers.emplace_back("WWW-Authenticate", R"(Bearer realm="signalbox")");
-      return exchange->respond(refusal(401, "A bearer token is required", std::move(headers)));
-    }
-    return endpoint->handle(std::move(request), std::move(exchange), std::get<std::string>(visitor),
-                            std::move(headers));
-  }
-  if (options.fallback) return options.fallback(std::move(request), std::move(exchange));
-  exchange->respond(refusal(404, "Not found", std::move(headers)));
+  endpoint->handle(std::move(request), std::move(exchange), std::get<Caller>(caller), std::move(headers));
 }
 
 HttpServer::HttpServer(net::EventLoop& loop, ServerParts parts, HttpOptions options)

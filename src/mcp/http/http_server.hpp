@@ -11,8 +11,9 @@
 // Closing the response cancels its call.
 //
 // Access: the Host must be a name of this server (loopback names when on loopback), and so must the Origin, if there is
-// one; beyond loopback every client needs a bearer token. Multiple Host headers or tokens are rejected. Other paths go
-// to `fallback` (404 without one); GET /healthz returns {"name", "version"} to anyone who passed the Host check.
+// one; every client needs a bearer token. Multiple Host headers or tokens are rejected. Other paths go to `fallback`
+// (404 without one), which checks tokens itself; GET /healthz returns {"name", "version"} to anyone who passed the Host
+// check.
 #pragma once
 
 #include <functional>
@@ -30,10 +31,9 @@ struct HttpOptions {
   int port = 0;
   std::string path = "/mcp";
   std::vector<std::string> hosts = {};  // additional names of the server
-  // The principal of a token, or nothing. Required beyond loopback.
-  std::function<std::optional<std::string>(std::string_view token)> bearer = {};
-  // Require tokens on loopback too, at the path of the MCP server; other paths check for themselves.
-  bool needs_token = false;
+  // Whose token it is, or nothing. Without it every client is let in, which is refused beyond loopback.
+  std::function<std::optional<Caller>(std::string_view token)> bearer = {};
+  std::string token_advice = {};  // how to get a token, for the response to a client without one
   net::HttpHandler fallback = {};
 };
 

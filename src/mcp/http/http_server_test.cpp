@@ -144,17 +144,18 @@ TEST(HttpServer, DoesNotListenBeyondLoopbackWithoutTokens) {
   EXPECT_EQ(server.opened.error().code, ErrorCode::kForbidden);
 }
 
-TEST(HttpServer, RequiresATokenBeyondLoopback) {
-  Server server({.address = "0.0.0.0", .bearer = [](std::string_view token) {
-                   return token == "secret" ? std::optional<std::string>("ada") : std::nullopt;
-                 }});
+TEST(HttpServer, RequiresAToken) {
+  const auto bearer = [](std::string_view token) {
+    return token == "secret" ? std::optional(Caller{.principal = "ada"}) : std::nullopt;
+  };
+  Server server({.bearer = bearer});
   ASSERT_TRUE(server.opened);
   const TestResponse refused = ask(server.port, request("POST", kPost, kInitialize));
   EXPECT_EQ(refused.status, 401);
   EXPECT_TRUE(header_of(refused, "WWW-Authenticate").starts_with("Bearer"));
   EXPECT_EQ(ask(server.port, request("POST", kPost + "Authorization: Bearer secret\r\n", kInitialize)).status, 200);
   EXPECT_EQ(ask(server.port, request("GET", "Host: localhost\r\n", {}, "/healthz")).status, 200);
-  EXPECT_EQ(ask(server.port, request("GET", "Host: localhost\r\n", {}, "/other")).status, 401);
+  EXPECT_EQ(ask(server.port, request("GET", "Host: localhost\r\n", {}, "/other")).status, 404);
 }
 
 TEST(HttpServer, ReportsItsNameAndForwardsOtherPaths) {

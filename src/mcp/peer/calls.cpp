@@ -132,7 +132,7 @@ void Peer::Parts::start(const net::RpcRequest& request, Sender sender, const Rep
   starting.call.revision = sender.revision;
   starting.call.client = sender.capabilities;
   starting.call.client_name = std::move(sender.client_name);
-  starting.call.principal = origin.principal;
+  starting.call.caller = origin.current_caller ? origin.current_caller() : origin.caller;
   starting.call.is_cancelled = starting.cancelled;
   if (const Value* token = meta_of(request.params).find("progressToken")) {
     if (!token->is_string() && !token->is_integer())
@@ -157,7 +157,7 @@ void Peer::Parts::work(const RunningCallPtr& running_call) {
     call.sink = &sink;
     HandlerResult outcome;
     Result<Value> state = call.state;
-    if (sealed) state = with.states.take(*sealed, binding_of(*request, call.principal));
+    if (sealed) state = with.states.take(*sealed, binding_of(*request, call.caller.principal));
     if (state) {
       call.state = *std::move(state);
       outcome = run_handler(service, with.facts, *request, call);
@@ -220,7 +220,8 @@ void Peer::Parts::show_input_required(const RunningCallPtr& running_call, InputR
   Value result = Value::object({{"resultType", "input_required"}, {"inputRequests", std::move(requests)}});
   if (!ask.state.is_null() || !ask.bound_to.empty() || ask.requests.empty())
     result.set("requestState",
-               shared.states.make(ask.state, ask.bound_to, binding_of(*running_call->request, origin.principal)));
+               shared.states.make(ask.state, ask.bound_to,
+                                  binding_of(*running_call->request, running_call->call.caller.principal)));
   finish(running_call, with_era_members(std::move(result), running_call->call.revision, shared.facts));
 }
 

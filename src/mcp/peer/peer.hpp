@@ -54,7 +54,9 @@ struct PeerShared {
 };
 
 struct PeerOrigin {
-  std::string principal = "local";
+  Caller caller = {};
+  // Asked at every call, where the caller may change during the connection; otherwise empty.
+  std::function<Caller()> current_caller = {};
   bool is_single_request = false;  // HTTP, stateless: ends with its request
 };
 

@@ -167,7 +167,7 @@ TEST(Peer, HasNoSessionMethodsInTheStatelessEra) {
 }
 
 TEST(Peer, TreatsEveryMessageAsStatelessIfTheTransportSaysSo) {
-  PeerFixture talk({.principal = "local", .is_single_request = true});
+  PeerFixture talk({.is_single_request = true});
   for (const char* method : {"initialize", "tools/list", "ping"})
     EXPECT_EQ(talk.ask(net::rpc_request(1, method, Value::object()))["error"]["code"], Value(-32602)) << method;
 }

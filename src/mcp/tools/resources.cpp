@@ -25,6 +25,7 @@ RpcError failed(const Error& error) {
 
 Result<Value> session_view(engine::Sessions& sessions, const std::string& id) {
   const engine::Summary summary = SB_TRY(sessions.summary(id));
+  SB_TRY(sessions.check_driver(summary));
   Value value = engine::session_value(summary);
   if (!summary.recap.empty()) value.set("recap", summary.recap);
   const auto nodes = SB_TRY(sessions.nodes(id));
@@ -75,6 +76,9 @@ std::optional<HandlerResult> resource_contents(WorkerContext& worker, const std:
   const auto id = (*home)->sessions().resolve(name);
   if (!id) return {};
   const auto seen = session_view((*home)->sessions(), *id);
+  if (!seen && seen.error().code == ErrorCode::kForbidden) {
+    return RpcError{net::rpc::kInvalidParams, seen.error().to_string()};
+  }
   if (!seen) return failed(seen.error());
   return contents(uri, *seen);
 }
@@ -83,7 +87,8 @@ std::string session_fingerprint(WorkerContext& worker, const std::string& sessio
   const auto home = worker.home();
   const auto id = home ? (*home)->sessions().resolve(session) : std::unexpected(home.error());
   const auto summary = id ? (*home)->sessions().summary(*id) : std::unexpected(id.error());
-  return summary ? fmt::format("{} {} {}", summary->id, summary->events, summary->updated_at) : "";
+  return summary && !summary->is_driven() ? fmt::format("{} {} {}", summary->id, summary->events, summary->updated_at)
+                                          : "";
 }
 
 std::string workflows_fingerprint(WorkerContext& worker) {
@@ -100,7 +105,7 @@ std::vector<std::string> session_ids(WorkerContext& worker, std::string_view beg
   const auto home = worker.home();
   if (!home) return ids;
   const auto visit = [&](const engine::Summary& summary) {
-    if (summary.id.starts_with(begun)) ids.push_back(summary.id);
+    if (summary.id.starts_with(begun) && !summary.is_driven()) ids.push_back(summary.id);
     return ids.size() < limits::kCompletions;
   };
   (void)engine::for_each_summary((*home)->home().store(), visit, [](const std::string&) {});

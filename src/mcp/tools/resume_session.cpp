@@ -51,7 +51,8 @@ Value candidate_of(const engine::ResumeCandidate& candidate, const std::string& 
 }
 
 // Warns if the result is not what the agent asked for.
-std::string note_on(const engine::ResumeQuery& query, const engine::ResumeMatches& found) {
+std::string note_on(const engine::ResumeQuery& query, const engine::ResumeMatches& found, const Status& driver) {
+  if (!driver) return driver.error().to_string();
   const bool has_any = !found.candidates.empty();
   if (!query.session_id.empty()) return has_any ? "" : "no session with this id; try a query by words";
   if (!query.text.empty() && !found.has_direct_match()) {
@@ -78,7 +79,8 @@ HandlerResult run_resume(WorkerContext& worker, const ToolSpec&, const Inputs& g
   for (const std::string& id : found->damaged) {
     inputs.notes.push_back(fmt::format("the record of session {} is damaged; run signalbox session verify {}", id, id));
   }
-  if (std::string note = note_on(*query, *found); !note.empty()) inputs.notes.push_back(std::move(note));
+  const Status driver = found->driven ? (*home)->sessions().check_driver(*found->driven) : Status();
+  if (std::string note = note_on(*query, *found, driver); !note.empty()) inputs.notes.push_back(std::move(note));
   return structured_answer(Value::object({{"candidates", std::move(candidates)}, {"totalEligible", found->eligible}}),
                            inputs);
 }

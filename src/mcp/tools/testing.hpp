@@ -50,7 +50,7 @@ class ToolFixture : public testing::Test {
     call.sink = &sink;
     cancelled = std::make_shared<std::atomic<bool>>(false);
     call.is_cancelled = cancelled;
-    call.principal = "local";
+    call.caller.is_installed_client = true;
   }
   ~ToolFixture() override {
     service.reset();

@@ -257,7 +257,7 @@ TEST_F(Tools, ValidatesOnlyRegularFilesAndOnlyForTheLocalUser) {
   EXPECT_THAT(*error("validate_workflow", "{\"path\": " + quote_json(pipe) + "}").string_at("message"),
               HasSubstr("not a regular file"));
   const std::string file = workspace + "/.signalbox/workflows/two-steps.json";
-  call.principal = "ann";
+  call.caller = {.principal = "ann", .is_local_user = false};
   EXPECT_THAT(*error("validate_workflow", "{\"path\": " + quote_json(file) + "}").string_at("message"),
               HasSubstr("server's machine"));
 }

@@ -18,7 +18,7 @@ constexpr std::string_view kGivenName = "<workflow>";
 std::expected<Document, Error> document_of(const WorkerContext& worker, const Inputs& inputs, const Call& call) {
   if (const auto path = inputs.given.string_at("path")) {
     // Faults quote the file, and remote callers may not read files of this machine.
-    if (!call.is_local()) {
+    if (!call.caller.is_local_user) {
       return fail(ErrorCode::kForbidden, "path names a file on the server's machine", "Send the text as workflowJson");
     }
     if (const FileKind kind = worker.files().kind(*path); kind != FileKind::kFile && kind != FileKind::kMissing) {

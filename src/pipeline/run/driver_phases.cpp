@@ -88,6 +88,7 @@ Result<engine::StartRequest> RunDriver::prepare(const StartPhase& start, PhaseSe
                                               .is_autonomous = true});
   if (!start_request) return std::unexpected(error_of(start_request.error()));
   start_request->id = session_of(run_, start);
+  start_request->run = run_;
   const workflow::CompiledWorkflow& compiled = *start_request->bundle.back();
   const agent::ContextSpec spec = isolation_of(parts_.settings, compiled.definition);
   started.role = spec.role;
@@ -156,6 +157,8 @@ Result<DriveStatus> RunDriver::act(const ContinuePhase& work) {
   assignment.is_writable = record.phase != Phase::kReview && record.phase != Phase::kAudit;
   assignment.limits = limits_for(record.phase, state_, parts_.settings);
   assignment.should_continue = parts_.should_continue;
+  // One that an earlier version started does not name its run yet.
+  SB_TRY(parts_.home.sessions().drive(record.session, run_));
   const agent::WorkResult ended = parts_.runner.work(assignment, parts_.on_progress);
   if (!should_continue()) return suspend("it was interrupted");
   return end_phase(record, ended);
