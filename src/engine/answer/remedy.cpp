@@ -1,5 +1,7 @@
 #include "engine/answer/remedy.hpp"
 
+#include <fmt/format.h>
+
 namespace sb::engine {
 
 std::string_view remedy_for(RemedyKind step, Surface surface) {
@@ -18,6 +20,11 @@ std::string_view remedy_for(RemedyKind step, Surface surface) {
                  : "Start a new one, or go back to an earlier step: signalbox session fork";
   }
   return {};
+}
+
+std::string where_to_read(std::string_view session, Surface surface) {
+  return surface == Surface::kTools ? fmt::format("the resource `signalbox://session/{}`", session)
+                                    : fmt::format("`signalbox session show {}`", session);
 }
 
 }  // namespace sb::engine

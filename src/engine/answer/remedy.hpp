@@ -3,6 +3,7 @@
 // Errors are created where the fault is found; the surface of the call is known there. Pure.
 #pragma once
 
+#include <string>
 #include <string_view>
 
 namespace sb::engine {
@@ -17,5 +18,8 @@ enum class RemedyKind {
 
 // A full sentence without its period.
 std::string_view remedy_for(RemedyKind step, Surface surface);
+
+// Where everything that a session holds can be read: a command or a resource.
+std::string where_to_read(std::string_view session, Surface surface);
 
 }  // namespace sb::engine

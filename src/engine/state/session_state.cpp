@@ -127,6 +127,8 @@ Value to_value(const Child& child) {
                                {"capture_as", child.capture_as},
                                {"session", child.session}});
   if (!child.context.is_null()) value.set("context", child.context);
+  set_unless_empty(value, "label", child.label);
+  set_unless_empty(value, "tier", child.tier);
   set_unless_empty(value, "outcome", child.outcome);
   set_unless_empty(value, "reason", child.reason);
   return value;
@@ -142,6 +144,8 @@ Result<Child> child_from(const Value& value) {
   child.capture_as = stored.string("capture_as");
   child.session = stored.string("session");
   if (stored.has("context")) child.context = stored.object("context");
+  child.label = stored.optional_string("label");
+  child.tier = stored.optional_string("tier");
   child.outcome = stored.optional_string("outcome");
   child.reason = stored.optional_string("reason");
   SB_TRY(stored.done(true));
@@ -226,7 +230,7 @@ Result<Attempt> attempt_from(const Value& value) {
 }
 
 Value to_value(const Summary& summary) {
-  return Value::object({{"id", summary.id},
+  Value value = Value::object({{"id", summary.id},
                         {"workflow", summary.workflow_id},
                         {"name", summary.workflow_name},
                         {"hash", summary.hash},
@@ -251,6 +255,8 @@ Value to_value(const Summary& summary) {
                         {"started_at", summary.started_at},
                         {"updated_at", summary.updated_at},
                         {"events", summary.events}});
+  if (!summary.out_of_scope.empty()) value.set("out_of_scope", Value::array(summary.out_of_scope));
+  return value;
 }
 
 Result<Summary> summary_from(const Value& value) {
@@ -282,6 +288,7 @@ Result<Summary> summary_from(const Value& value) {
   summary.started_at = stored.integer("started_at", kEarliest);
   summary.updated_at = stored.integer("updated_at", kEarliest);
   summary.events = stored.integer("events", 0);
+  if (stored.has("out_of_scope")) summary.out_of_scope = stored.strings("out_of_scope");
   SB_TRY(stored.done(true));
   return summary;
 }

@@ -2,12 +2,18 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/assert.hpp"
+#include "base/document/shown_values.hpp"
 #include "base/limits.hpp"
+#include "base/text.hpp"
 #include "engine/advance/blockers.hpp"
 #include "engine/advance/questions.hpp"
+#include "engine/answer/earlier_iterations.hpp"
 #include "engine/recall/recall.hpp"
 #include "engine/state/rows.hpp"
+#include "engine/steps/read_child_result.hpp"
 #include "engine/transaction/session_events.hpp"
 #include "inbox/question/answer_command.hpp"
 #include "inbox/question/choice_text.hpp"
@@ -15,6 +21,10 @@
 
 namespace sb::engine {
 namespace {
+
+constexpr std::size_t kListedGoalBytes = 1'000;  // the whole goal is in the child's own first step
+constexpr int kJoinedNodes = 64;                 // of a loop whose only step starts sessions
+constexpr std::size_t kIteratedSteps = 6;
 
 Value decision_value(const inbox::DecisionState& state, bool may_relay) {
   Value options = Value::array();
@@ -49,7 +59,11 @@ std::string_view why_of(const Waiting& waiting) {
 Value children_value(const std::vector<ChildView>& children) {
   Value listed = Value::array();
   for (const ChildView& child : children) {
-    Value item = Value::object({{"id", child.id}, {"workflowId", child.workflow_id}, {"goal", child.goal}});
+    Value item = Value::object({{"id", child.id},
+                                {"workflowId", child.workflow_id},
+                                {"goal", shortened(child.goal, kListedGoalBytes)}});
+    if (!child.label.empty()) item.set("label", child.label);
+    if (!child.tier.empty()) item.set("modelTier", child.tier);
     if (!child.token.empty()) item.set("continueToken", child.token);
     if (!child.outcome.empty()) item.set("outcome", child.outcome);
     listed.push_back(std::move(item));
@@ -80,15 +94,106 @@ Result<std::string> recall_before(store::Snapshot& snapshot, const SessionNode& 
     if (const StepNo step = at.program.find(past.step_id); step != kNoStep) {
       past.title = at.program.at(step).step->title;
     }
-    past.notes = SB_TRY(read_output(snapshot, session, attempt->output_seq)).notes;
+    past.notes = SB_TRY(read_notes(snapshot, session, attempt->output_seq));
     current = std::move(*parent);
     return past;
   };
   return recall(at.node.number, limits::kRecallBytes, before, at.node.depth);
 }
 
-SessionResponse complete(const SessionNode& at, const std::vector<std::string>& notices) {
-  return {render_complete(at.program, notices), Value::object({{"kind", "complete"},
+// The nodes with child sessions that were joined since the last step of the session's own agent, the newest last.
+Result<std::vector<Node>> joined_before(store::Snapshot& snapshot, const std::string& session,
+                                        std::optional<Node> before) {
+  std::vector<Node> joined;
+  for (int steps = 0; before && before->kind != NodeKind::kStep && steps < kJoinedNodes; ++steps) {
+    const NodeNo parent = before->parent;
+    if (before->kind == NodeKind::kChildren) joined.push_back(std::move(*before));
+    before = parent == 0 ? std::nullopt : SB_TRY(read_node(snapshot, session, parent));
+  }
+  std::ranges::reverse(joined);
+  return joined;
+}
+
+Result<std::vector<ChildResult>> results_of(store::Snapshot& snapshot, const std::vector<Node>& joined) {
+  std::vector<ChildResult> results;
+  for (const Node& node : joined) {
+    for (const Child& child : node.children) results.push_back(SB_TRY(read_child_result(snapshot, child)));
+  }
+  return results;
+}
+
+std::vector<std::string> keys_in(const Value& set) {
+  std::vector<std::string> keys;
+  if (!set.is_object()) return keys;
+  for (const Value::Member& member : set.members()) keys.push_back(member.name);
+  return keys;
+}
+
+// What a step at `node` delivered with its attempt.
+Result<IteratedStep> iterated_step(store::Snapshot& snapshot, const SessionNode& at, const Node& node, int attempt,
+                                   int iteration) {
+  IteratedStep step{.iteration = iteration, .title = node.title, .step_id = node.position.step};
+  const auto made = SB_TRY(read_attempt(snapshot, at.summary.id, node.number, attempt));
+  if (!made) return step;
+  AttemptOutput output = SB_TRY(read_output(snapshot, at.summary.id, made->output_seq));
+  step.notes = std::move(output.notes);
+  step.keys = keys_in(output.context_set);
+  step.artifacts = std::move(output.artifacts);
+  return step;
+}
+
+// For the first step of a later iteration. Reads a bounded number of steps, however long the loop is.
+Result<std::string> iterated_before(store::Snapshot& snapshot, const SessionNode& at, const Node& from) {
+  const LoopFrame* frame = begun_iteration(at.program, from.position, at.node.position);
+  if (frame == nullptr) return std::string();
+  const auto depth = static_cast<std::size_t>(frame - at.node.position.loops.data());
+  const auto iteration_in_loop = [&](const Node& node) -> std::optional<int> {
+    const auto& loops = node.position.loops;
+    const bool is_in_loop = loops.size() > depth && loops[depth].loop == frame->loop &&
+                            std::equal(loops.begin(), loops.begin() + static_cast<std::ptrdiff_t>(depth),
+                                       at.node.position.loops.begin());
+    return is_in_loop ? std::optional(loops[depth].iteration) : std::nullopt;
+  };
+  std::vector<IteratedStep> steps;
+  int attempt = at.node.parent_attempt;
+  std::optional<Node> node = from;
+  for (; node && steps.size() < kIteratedSteps; ) {
+    const auto iteration = iteration_in_loop(*node);
+    if (!iteration) break;
+    if (node->kind == NodeKind::kStep) {
+      steps.push_back(SB_TRY(iterated_step(snapshot, at, *node, attempt, *iteration)));
+    }
+    attempt = node->parent_attempt;
+    node = node->parent == 0 ? std::nullopt : SB_TRY(read_node(snapshot, at.summary.id, node->parent));
+  }
+  return earlier_iterations_text(steps, node && iteration_in_loop(*node), limits::kIterationsBytes);
+}
+
+// What its definition lets the agent see: a blind one only the named inputs.
+bool may_see(const workflow::Definition& definition, const std::string& key) {
+  const auto& isolation = definition.isolation;
+  return !isolation || isolation->mode != "blind" || std::ranges::find(isolation->inputs, key) != isolation->inputs.end();
+}
+
+// Keys of the context that the text shows already, or that are not for this agent.
+std::set<std::string, std::less<>> left_out_keys(const SessionNode& at, const Value& context,
+                                                 const std::vector<Node>& joined) {
+  std::set<std::string, std::less<>> keys;
+  if (at.node.kind == NodeKind::kStep) keys = keys_shown_by(at.step(), at.braces());
+  if (context["goal"] == Value(at.summary.goal)) keys.insert("goal");
+  for (const Node& node : joined) {
+    const workflow::LoopStep* loop = at.program.step(node.position.step).loop();
+    if (loop != nullptr) keys.insert(loop->loop.capture_as);
+    for (const Child& child : node.children) keys.insert(child.capture_as);
+  }
+  for (const Value::Member& member : context.members()) {
+    if (!may_see(at.program.definition(), member.name)) keys.insert(member.name);
+  }
+  return keys;
+}
+
+SessionResponse complete(const SessionNode& at, const std::vector<std::string>& notices, const std::string& results) {
+  return {render_complete(at.program, notices, results), Value::object({{"kind", "complete"},
                                                                {"sessionId", at.summary.id},
                                                                {"isComplete", true},
                                                                {"pending", Value()},
@@ -105,21 +210,41 @@ struct ResponseWriter::Question {
 };
 
 Result<SessionResponse> ResponseWriter::open(store::Snapshot& snapshot, const SessionNode& at,
-                                             RenderReason render_reason, std::vector<std::string> notices,
-                                             const Value& references) const {
-  if (at.node.waiting && render_reason != RenderReason::kRehydrate) return awaiting(snapshot, at);
-  if (at.node.kind == NodeKind::kEnd) return complete(at, notices);
+                                             Occasion occasion) const {
+  const bool is_resumed = occasion.reason == RenderReason::kRehydrate;
+  if (at.node.waiting && !is_resumed) return awaiting(snapshot, at);
+  std::optional<Node> before = occasion.from != nullptr ? std::optional(*occasion.from) : std::nullopt;
+  if (is_resumed && at.node.parent != 0) before = SB_TRY(read_node(snapshot, at.summary.id, at.node.parent));
+  const std::vector<Node> joined = SB_TRY(joined_before(snapshot, at.summary.id, before));
+  const std::string results = results_text(SB_TRY(results_of(snapshot, joined)), limits::kResultsBytes,
+                                           where_to_read("SESSION", surface_));
+  if (at.node.kind == NodeKind::kEnd) return complete(at, occasion.notices, results);
   const Value context = SB_TRY(seen_context(snapshot, at));
-  StepView view{.program = at.program, .node = at.node, .context = context, .render_reason = render_reason};
+  StepView view{.program = at.program, .node = at.node, .context = context, .render_reason = occasion.reason};
   view.goal = at.summary.goal;
-  view.notices = std::move(notices);
-  view.references = references;
-  if (render_reason == RenderReason::kRehydrate) view.recall = SB_TRY(recall_before(snapshot, at));
+  view.notices = std::move(occasion.notices);
+  view.references = std::move(occasion.references);
+  view.results = results;
+  view.braces = at.braces();
+  if (is_resumed) {
+    SB_TRY(add_known(snapshot, at, view, joined));
+  } else if (before) {
+    view.iterated = SB_TRY(iterated_before(snapshot, at, *before));
+  }
   if (!at.node.waiting) return step(snapshot, at, view);
   // An agent that resumes here is shown the next step without this.
   SessionResponse waits = SB_TRY(awaiting(snapshot, at));
   waits.text = render_opening(view) + waits.text;
   return waits;
+}
+
+Status ResponseWriter::add_known(store::Snapshot& snapshot, const SessionNode& at, StepView& view,
+                                 const std::vector<Node>& joined) const {
+  const Value context = SB_TRY(read_json_blob(snapshot, at.node.context));
+  view.values = shown_values(context, limits::kShownContextBytes, where_to_read(at.summary.id, surface_),
+                             left_out_keys(at, context, joined));
+  view.recall = SB_TRY(recall_before(snapshot, at));
+  return {};
 }
 
 Result<SessionResponse> ResponseWriter::step(store::Snapshot& snapshot, const SessionNode& at,
@@ -133,8 +258,14 @@ Result<SessionResponse> ResponseWriter::step(store::Snapshot& snapshot, const Se
   const std::vector<ChildView> started = SB_TRY(children(snapshot, at.node));
   response.line.set("children", children_value(started));
   const workflow::ParallelStep* parallel = at.step().parallel();
-  for (const std::string& notice : view.notices) response.text += notice + "\n\n";
-  response.text += render_children(at.program, at.node, started, parallel != nullptr ? parallel->quorum : 0);
+  if (view.render_reason == RenderReason::kRehydrate) {
+    response.text = render_opening(view);
+  } else {
+    for (const std::string& notice : view.notices) response.text += notice + "\n\n";
+  }
+  response.text += view.results;
+  response.text += render_children(at.program, at.node, started, parallel != nullptr ? parallel->quorum : 0,
+                                   surface_);
   return response;
 }
 
@@ -215,7 +346,8 @@ SessionResponse ResponseWriter::stopped(const Summary& summary) const {
 Result<std::vector<ChildView>> ResponseWriter::children(store::Snapshot& snapshot, const Node& node) const {
   std::vector<ChildView> views;
   for (const Child& child : node.children) {
-    ChildView view{child.id, child.workflow_id, child.goal, "", child.outcome, child.reason};
+    ChildView view{.id = child.id, .workflow_id = child.workflow_id, .goal = child.goal, .outcome = child.outcome,
+                   .reason = child.reason, .label = child.label, .tier = child.tier};
     if (!child.session.empty() && child.outcome.empty()) {
       const auto summary = SB_TRY(read_summary(snapshot, child.session));
       const auto tip = summary ? SB_TRY(read_node(snapshot, child.session, summary->tip)) : std::nullopt;
@@ -238,7 +370,7 @@ Value ResponseWriter::line(const SessionNode& at, const Value& context, std::str
                         {"checkpointToken", token(Purpose::kCheckpoint)},
                         {"isComplete", false},
                         {"pending", Value::object({{"stepId", step.id},
-                                                   {"title", workflow::fill_in_line(step.title, context)},
+                                                   {"title", workflow::fill_in_line(step.title, context, at.braces())},
                                                    {"requires", requirements(at.program, at.node.position, context)}})},
                         {"nextIntent", next_intent}});
 }
