@@ -7,8 +7,9 @@
 
 namespace sb::engine {
 
-// What `{name}` is in the texts of this session: in a bundled routine always an argument; in another routine, and in a
-// session that another one started, if the context has it; elsewhere, and in the body of a parallel loop, text.
+// What `{name}` is in the texts of this session: in a routine always an argument (one of a user that was started by its
+// id alone, if the context has it); in another session that a session has started, filled in if the context has it;
+// elsewhere, and in the body of a parallel loop, text.
 workflow::Braces braces_in(const Summary& summary);
 
 struct SessionNode {
