@@ -114,7 +114,7 @@ TEST_P(McpChildren, EachChildHasItsOwnNameGoalAndModelTier) {
     EXPECT_THAT(waiting.text, HasSubstr("continueToken: " + children[i].string_at("continueToken").value_or("?")));
   }
   EXPECT_THAT(waiting.text, HasSubstr("- routine-taste-test (children, model tier heavy): Let them taste (children)"));
-  EXPECT_THAT(waiting.text, HasSubstr("- routine-taste-test-3 (critics, routine-taste-test): "));
+  EXPECT_THAT(waiting.text, HasSubstr("- routine-taste-test-3 (critics): "));
 }
 
 TEST_P(McpChildren, TheParentIsToldHowItsClientRunsThem) {

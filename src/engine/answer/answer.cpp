@@ -47,7 +47,7 @@ std::string goal_gist(const std::string& goal) {
 std::string child_line(const ChildView& child) {
   std::vector<std::string> about;
   if (!child.label.empty()) about.push_back(child.label);
-  if (child.workflow_id != child.id) about.push_back(child.workflow_id);
+  if (!child.id.starts_with(child.workflow_id)) about.push_back(child.workflow_id);
   if (!child.tier.empty()) about.push_back("model tier " + child.tier);
   std::string line = "- " + child.id;
   if (!about.empty()) line += fmt::format(" ({})", fmt::join(about, ", "));

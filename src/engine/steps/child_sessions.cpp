@@ -56,21 +56,23 @@ std::string name_in(const Value& value) {
   return is_blank(text) || printable(text) != text || text.find('\n') != text.npos ? std::string() : text;
 }
 
-// The argument in which all of them differ and whose values are shortest, such as `familyName`; empty if there is none.
+// The argument in which all of them differ, such as `familyName`: one whose values are single words if there is one, else
+// the one with the shortest values; empty if there is none.
 std::string distinguishing_argument(const Delegation& delegation, const std::vector<Child*>& siblings) {
   std::string best;
-  std::size_t fewest = 0;
+  std::pair<bool, std::size_t> least;  // whether it has blanks, its bytes
   for (const auto& [name, text] : delegation.args) {
     std::set<std::string> values;
-    std::size_t bytes = 0;
+    std::pair<bool, std::size_t> cost{false, 0};
     for (const Child* child : siblings) {
       const std::string value = name_in(child->context[name]);
-      bytes += value.size();
+      cost.first = cost.first || value.find(' ') != std::string::npos;
+      cost.second += value.size();
       if (!value.empty()) values.insert(value);
     }
-    if (values.size() < siblings.size() || (!best.empty() && bytes >= fewest)) continue;
+    if (values.size() < siblings.size() || (!best.empty() && cost >= least)) continue;
     best = name;
-    fewest = bytes;
+    least = cost;
   }
   return best;
 }

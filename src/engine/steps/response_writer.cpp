@@ -25,6 +25,7 @@ namespace {
 constexpr std::size_t kListedGoalBytes = 1'000;  // the whole goal is in the child's own first step
 constexpr int kJoinedNodes = 64;                 // of a loop whose only step starts sessions
 constexpr std::size_t kIteratedSteps = 6;
+constexpr std::size_t kShownTwiceBytes = 200;
 
 Value decision_value(const inbox::DecisionState& state, bool may_relay) {
   Value options = Value::array();
@@ -179,7 +180,11 @@ bool may_see(const workflow::Definition& definition, const std::string& key) {
 std::set<std::string, std::less<>> left_out_keys(const SessionNode& at, const Value& context,
                                                  const std::vector<Node>& joined) {
   std::set<std::string, std::less<>> keys;
-  if (at.node.kind == NodeKind::kStep) keys = keys_shown_by(at.step(), at.braces());
+  if (at.node.kind == NodeKind::kStep) {
+    keys = keys_shown_by(at.step(), at.braces());
+    // A short value is found more easily in one place with the others.
+    std::erase_if(keys, [&](const std::string& key) { return to_json(context[key]).size() <= kShownTwiceBytes; });
+  }
   if (context["goal"] == Value(at.summary.goal)) keys.insert("goal");
   for (const Node& node : joined) {
     const workflow::LoopStep* loop = at.program.step(node.position.step).loop();
