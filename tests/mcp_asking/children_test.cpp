@@ -225,7 +225,7 @@ TEST_P(McpChildren, LargeAndHostileValuesStayWithinTheirLimit) {
   const std::string control = "\x1b[2J\u202e" + huge;
   auto end = deliver(child.line["continueToken"], "ok");
   end = deliver(end.line["continueToken"], control, "{}",
-                to_json(Value::array({Value::object({{"kind", "acme.big"}, {"data", std::string(900'000, 'd')}})})));
+                to_json(Value(Value::Array{Value::object({{"kind", "acme.big"}, {"data", std::string(900'000, 'd')}})})));
   const auto other = look(waiting.line["children"].items().at(1)["continueToken"]);
   deliver(deliver(other.line["continueToken"], "ok").line["continueToken"], "They miss the pie.");
   const auto compare = look(waiting.line["continueToken"]);

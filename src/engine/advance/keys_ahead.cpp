@@ -124,12 +124,21 @@ class Ahead {
     const Foresight will_run = runs(step);
     if (will_run == Foresight::kFalse) return follow(number);
     if (will_run == Foresight::kOpen) is_certain_ = false;
-    for (const KeyNeed& need : needs_of(step)) consider(need, number);
+    for (const KeyNeed& need : needs_of(step)) {
+      if (!is_skipped_without(step, need)) consider(need, number);
+    }
     bool may_pass = will_run == Foresight::kOpen;
     if (step.loop() != nullptr) may_pass = enter(number) || may_pass;
     if (!may_pass) return;
     note_made(step);
     follow(number);
+  }
+
+  // A step that runs only if the key it needs is set never lacks it.
+  bool is_skipped_without(const Step& step, const KeyNeed& need) const {
+    if (!step.run_condition || workflow::holds(*step.run_condition, view_)) return false;
+    const std::vector<std::string> keys = workflow::keys_of(*step.run_condition);
+    return std::ranges::find(keys, need.key) != keys.end();
   }
 
   // Whether the loop may have no iteration at all. One whose list or number is not known yet is expected to have some.

@@ -61,11 +61,12 @@ TEST(KeysAhead, WhatDependsOnAKeyThatIsNotSetYetSaysSo) {
 }
 
 TEST(KeysAhead, AKeyThatTheStepItselfSetsDecidesNothingYet) {
-  const SessionSimulator again(program_of("[{id: one, title: T, prompt: P, captures: {size: {type: string}}},"
-                                          "{id: plan, title: Plan, prompt: P, runCondition: {var: size, equals: L}, "
-                                          "needs: [approach]}]"),
-                               json(R"({"size":"S"})"));
-  EXPECT_THAT(ahead_of(again), ElementsAre("size", "approach if plan"));
+  const SessionSimulator again(
+      program_of("[{id: one, title: T, prompt: P, needs: [xs], captures: {size: {type: string}}},{id: each, type: loop, "
+                 "title: L, runCondition: {var: size, equals: L}, loop: {type: forEach, items: xs, maxIterations: 3}, "
+                 "body: [{id: body, title: T, prompt: P}]}]"),
+      json(R"({"size":"S","xs":"no list"})"));
+  EXPECT_THAT(ahead_of(again), ElementsAre("size", "xs if each"));
 }
 
 TEST(KeysAhead, TheStepAfterALoopNeedsItsKeysInTheLastIterationOnly) {
