@@ -6,6 +6,7 @@
 
 #include "base/assert.hpp"
 #include "base/document/shown_values.hpp"
+#include "base/document/stored_reader.hpp"
 #include "base/limits.hpp"
 #include "base/text.hpp"
 #include "engine/advance/blockers.hpp"
@@ -143,8 +144,22 @@ Result<IteratedStep> iterated_step(store::Snapshot& snapshot, const SessionNode&
   return step;
 }
 
+// The same for what is delivered in this transaction; nothing if it was delivered before and waited for its gate.
+Result<std::optional<IteratedStep>> iterated_now(const AdvanceResult& outcome, const Node& node, int iteration) {
+  const auto recorded = std::ranges::find(outcome.delivered, "output_recorded", &Event::type);
+  if (recorded == outcome.delivered.end()) return std::nullopt;
+  IteratedStep step{.iteration = iteration, .title = node.title, .step_id = node.position.step};
+  step.notes = recorded->payload.string_at("notes").value_or("");
+  step.keys = keys_in(recorded->payload["context_set"]);
+  for (const SubmittedArtifact& artifact : outcome.submitted) {
+    step.artifacts.push_back(SB_TRY(parse_stored(artifact.json)));
+  }
+  return step;
+}
+
 // For the first step of a later iteration. Reads a bounded number of steps, however long the loop is.
-Result<std::string> iterated_before(store::Snapshot& snapshot, const SessionNode& at, const Node& from) {
+Result<std::string> iterated_before(store::Snapshot& snapshot, const SessionNode& at, const Node& from,
+                                    const AdvanceResult* outcome) {
   const LoopFrame* frame = begun_iteration(at.program, from.position, at.node.position);
   if (frame == nullptr) return std::string();
   const auto depth = static_cast<std::size_t>(frame - at.node.position.loops.data());
@@ -158,12 +173,15 @@ Result<std::string> iterated_before(store::Snapshot& snapshot, const SessionNode
   std::vector<IteratedStep> steps;
   int attempt = at.node.parent_attempt;
   std::optional<Node> node = from;
-  for (; node && steps.size() < kIteratedSteps; ) {
+  while (node && steps.size() < kIteratedSteps) {
     const auto iteration = iteration_in_loop(*node);
     if (!iteration) break;
-    if (node->kind == NodeKind::kStep) {
-      steps.push_back(SB_TRY(iterated_step(snapshot, at, *node, attempt, *iteration)));
+    const bool is_newest = node->number == from.number && outcome != nullptr;
+    auto step = is_newest ? SB_TRY(iterated_now(*outcome, *node, *iteration)) : std::nullopt;
+    if (!step && node->kind == NodeKind::kStep) {
+      step = SB_TRY(iterated_step(snapshot, at, *node, attempt, *iteration));
     }
+    if (step) steps.push_back(std::move(*step));
     attempt = node->parent_attempt;
     node = node->parent == 0 ? std::nullopt : SB_TRY(read_node(snapshot, at.summary.id, node->parent));
   }
@@ -234,7 +252,7 @@ Result<SessionResponse> ResponseWriter::open(store::Snapshot& snapshot, const Se
   if (is_resumed) {
     SB_TRY(add_known(snapshot, at, view, joined));
   } else if (before) {
-    view.iterated = SB_TRY(iterated_before(snapshot, at, *before));
+    view.iterated = SB_TRY(iterated_before(snapshot, at, *before, occasion.outcome));
   }
   if (!at.node.waiting) return step(snapshot, at, view);
   // An agent that resumes here is shown the next step without this.

@@ -23,6 +23,7 @@ class ResponseWriter {
     std::vector<std::string> notices = {};
     Value references = {};       // of a session that starts or is resumed
     const Node* from = nullptr;  // the node that was just left
+    const AdvanceResult* outcome = nullptr;  // of leaving it: not in the rows yet
   };
   // For an open node: its step, its question, its children, or the end.
   Result<SessionResponse> open(store::Snapshot& snapshot, const SessionNode& at, Occasion occasion) const;
