@@ -28,14 +28,15 @@ struct OpenStep {
   int number = 0, of = 0;                          // its position among the steps that an agent submits
   std::optional<std::vector<std::string>> writes;  // globs, relative to the workspace; an empty list: nothing
   bool commands_read_only = false;
-  std::vector<std::string> out_of_scope;  // sentences, paths and globs: what they name is refused throughout the session
-  std::string required_output;            // one line: what a submission is checked for
-  std::string waiting;                    // why it cannot be submitted now: gate, decision, …; or empty
-  std::string decision;                   // the inbox id of the decision waited for
-  std::string parent;                     // the session that started this one
+  std::vector<std::string>
+      out_of_scope;             // sentences, paths and globs: what they name is refused throughout the session
+  std::string required_output;  // one line: what a submission is checked for
+  std::string waiting;          // why it cannot be submitted now: gate, decision, …; or empty
+  std::string decision;         // the inbox id of the decision waited for
+  std::string parent;           // the session that started this one
   bool is_autonomous = false;
   std::string context;  // the hash of the blob with its branch's context values; empty in rows of older versions
-  std::string token;  // to continue with; empty for an imported session
+  std::string token;    // to continue with; empty for an imported session
   TimestampMs at = 0;
 
   bool operator==(const OpenStep&) const = default;

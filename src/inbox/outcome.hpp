@@ -15,8 +15,8 @@ enum class DecisionStatus { kOpen, kParked, kClosed };
 enum class OutcomeKind { kAnswered, kDeclined, kCancelled, kDefaulted, kExpired, kSuperseded };
 enum class ResolvedBy { kHuman, kPreference, kDeadline, kRelayed };
 
-// The channel of an answer. kTerminal: someone at a terminal; kCommand: a command without one, such as a script. kProgram
-// is Signalbox itself: a deadline, a preference, the asking caller.
+// The channel of an answer. kTerminal: someone at a terminal; kCommand: a command without one, such as a script.
+// kProgram is Signalbox itself: a deadline, a preference, the asking caller.
 enum class Channel { kTerminal, kCommand, kToken, kConsole, kElicitation, kHook, kLink, kRelay, kProgram };
 
 // What the host reported: a selection, or one of the six ways of not answering. None of the six ever chooses; only

@@ -79,10 +79,10 @@ std::string McpClient::next_line() {
 
 Value McpClient::request(std::string_view method, Value params) {
   if (era_ == Era::kStateless) {
-    params.set("_meta",
-               Value::object({{"io.modelcontextprotocol/protocolVersion", "2026-07-28"},
-                              {"io.modelcontextprotocol/clientInfo", Value::object({{"name", name_}, {"version", "1"}})},
-                              {"io.modelcontextprotocol/clientCapabilities", Value::object()}}));
+    params.set("_meta", Value::object(
+                            {{"io.modelcontextprotocol/protocolVersion", "2026-07-28"},
+                             {"io.modelcontextprotocol/clientInfo", Value::object({{"name", name_}, {"version", "1"}})},
+                             {"io.modelcontextprotocol/clientCapabilities", Value::object()}}));
   }
   const int id = ++last_id_;
   send(Value::object({{"jsonrpc", "2.0"}, {"id", id}, {"method", method}, {"params", std::move(params)}}));

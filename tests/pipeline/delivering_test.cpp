@@ -86,15 +86,13 @@ TEST(Scope, WhatShapingPutOutOfScopeIsRefusedWhileCoding) {
     return "was refused: " + sentence + " is out of scope for this session";
   };
   const std::string auth = "Do not touch auth.txt.", legacy = "Leave `legacy/` alone.";
-  place.script(lines({discovered(), shaped({.out_of_scope = {auth, legacy}}),
-                      Line("coding").step("build").call("Write", write_call("auth.txt", "open\n")),
-                      Line("coding").step("build").expect(refused(auth)).call("Bash", bash("echo open > auth.txt")),
-                      Line("coding").step("build").expect(refused(auth)).call("Bash", bash("rm -r legacy")),
-                      Line("coding")
-                          .step("build")
-                          .expect(refused(legacy))
-                          .call("Write", write_call("legacy/new.txt", "new\n")),
-                      coded("right\n"), reviewed()}));
+  place.script(
+      lines({discovered(), shaped({.out_of_scope = {auth, legacy}}),
+             Line("coding").step("build").call("Write", write_call("auth.txt", "open\n")),
+             Line("coding").step("build").expect(refused(auth)).call("Bash", bash("echo open > auth.txt")),
+             Line("coding").step("build").expect(refused(auth)).call("Bash", bash("rm -r legacy")),
+             Line("coding").step("build").expect(refused(legacy)).call("Write", write_call("legacy/new.txt", "new\n")),
+             coded("right\n"), reviewed()}));
   const ProgramResult ended = place.run_goal("Make the check pass");
   EXPECT_EQ(ended.code, 0) << ended.output << ended.errors;
   EXPECT_EQ(step_of(place, "scope")["passed"], Value(true));

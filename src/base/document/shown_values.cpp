@@ -46,8 +46,9 @@ std::vector<Member> members_by_size(const Value& object, const std::set<std::str
 
 // `Not shown: a (9000 bytes), b (12000 bytes) and 3 more. Read them with …`, as many names as fit.
 std::string rest_line(const std::vector<Member>& members, std::size_t from, std::string_view where, std::size_t room) {
-  const std::string end =
-      where.empty() ? std::string(".\n") : fmt::format("; {} has {}.\n", where, members.size() - from > 1 ? "them" : "it");
+  const std::string end = where.empty()
+                              ? std::string(".\n")
+                              : fmt::format("; {} has {}.\n", where, members.size() - from > 1 ? "them" : "it");
   std::string names;
   std::size_t named = from;
   for (; named < members.size(); ++named) {

@@ -214,8 +214,9 @@ TEST(Requirements, LookIntoALoopAndPastItsEnd) {
                        ",{id: each, type: loop, title: L, loop: {type: for, count: n, maxIterations: 3}, body: [{id: "
                        "body, title: T, prompt: P, needs: [size, currentIteration]}]}]"),
               ElementsAre("n:integer", "size:any"));
-  const std::string once = "[{id: each, type: loop, title: L, loop: {type: for, count: 1, maxIterations: 3}, body: [{id: "
-                           "body, title: T, prompt: P}]},{id: end, title: T, prompt: P, needs: [size]}]";
+  const std::string once =
+      "[{id: each, type: loop, title: L, loop: {type: for, count: 1, maxIterations: 3}, body: [{id: "
+      "body, title: T, prompt: P}]},{id: end, title: T, prompt: P, needs: [size]}]";
   EXPECT_THAT(captures(once), ElementsAre("size:any"));
 }
 

@@ -148,11 +148,10 @@ std::optional<Blocker> lacking_items(const Step& loop, const Value& view) {
   if (lacking == 0) return std::nullopt;
   if (lacking > kItemsNamed) lacks += fmt::format("; and {} more", lacking - kItemsNamed);
   const std::string& key = own->loop.items;
-  return Blocker{BlockerCode::kInvalidContext, key,
-                 fmt::format("{} uses fields of each item of {} that are not there: {}.", described(loop),
-                             quote_json(key), lacks),
-                 fmt::format("Send {} in context again; each item needs: {}.", quote_json(key), names_of(fields)),
-                 Value()};
+  return Blocker{
+      BlockerCode::kInvalidContext, key,
+      fmt::format("{} uses fields of each item of {} that are not there: {}.", described(loop), quote_json(key), lacks),
+      fmt::format("Send {} in context again; each item needs: {}.", quote_json(key), names_of(fields)), Value()};
 }
 
 std::vector<Blocker> lacking_items_of(const Program& program, const Value& set, const Value& after) {

@@ -1,4 +1,5 @@
-// A loop over items that lack what its body shows is blocked where the list is set, not with `[unset: …]` in each round.
+// A loop over items that lack what its body shows is blocked where the list is set, not with `[unset: …]` in each
+// round.
 #include "engine/advance/item_fields.hpp"
 
 #include <gmock/gmock.h>
@@ -56,16 +57,18 @@ TEST(ItemFields, AListFromElsewhereIsRefusedAtTheLoop) {
 }
 
 TEST(ItemFields, ItemsThatAreShownWholeNeedNone) {
-  SessionSimulator journey(program_of(
-      "[{id: one, title: T, prompt: P},{id: each, type: loop, title: L, loop: {type: forEach, items: xs, maxIterations: "
-      "5}, body: [{id: body, title: T, prompt: 'Do {{currentItem}}, {{currentItem.length}} letters'}]}]"));
+  SessionSimulator journey(
+      program_of("[{id: one, title: T, prompt: P},{id: each, type: loop, title: L, loop: {type: forEach, items: xs, "
+                 "maxIterations: "
+                 "5}, body: [{id: body, title: T, prompt: 'Do {{currentItem}}, {{currentItem.length}} letters'}]}]"));
   journey.deliver({.notes = "n", .context = json(R"({"xs":["a","b"]})")});
   EXPECT_EQ(journey.tip().position.step, "body");
 }
 
 TEST(ItemFields, ALoopThatIsSkippedNeedsNone) {
   SessionSimulator journey(program_of(
-      "[{id: one, title: T, prompt: P},{id: each, type: loop, title: L, runCondition: {var: big}, loop: {type: forEach, "
+      "[{id: one, title: T, prompt: P},{id: each, type: loop, title: L, runCondition: {var: big}, loop: {type: "
+      "forEach, "
       "items: xs, maxIterations: 5}, body: [{id: body, title: T, prompt: '{{currentItem.a}}'}]},{id: end, title: T, "
       "prompt: P}]"));
   journey.deliver({.notes = "n", .context = json(R"({"xs":["a"],"big":false})")});

@@ -62,9 +62,10 @@ TEST(KeysAhead, WhatDependsOnAKeyThatIsNotSetYetSaysSo) {
 
 TEST(KeysAhead, AKeyThatTheStepItselfSetsDecidesNothingYet) {
   const SessionSimulator again(
-      program_of("[{id: one, title: T, prompt: P, needs: [xs], captures: {size: {type: string}}},{id: each, type: loop, "
-                 "title: L, runCondition: {var: size, equals: L}, loop: {type: forEach, items: xs, maxIterations: 3}, "
-                 "body: [{id: body, title: T, prompt: P}]}]"),
+      program_of(
+          "[{id: one, title: T, prompt: P, needs: [xs], captures: {size: {type: string}}},{id: each, type: loop, "
+          "title: L, runCondition: {var: size, equals: L}, loop: {type: forEach, items: xs, maxIterations: 3}, "
+          "body: [{id: body, title: T, prompt: P}]}]"),
       json(R"({"size":"S","xs":"no list"})"));
   EXPECT_THAT(ahead_of(again), ElementsAre("size", "xs if each"));
 }
@@ -89,9 +90,10 @@ TEST(KeysAhead, AfterADecisionOfALoopBothWaysAreOpen) {
 }
 
 TEST(KeysAhead, AGateThatDependsOnWhatIsDeliveredSaysSo) {
-  const auto program = program_of("[{id: one, title: T, prompt: P, captures: {risk: {type: string}}, "
-                                  "requireConfirmation: {var: risk, equals: High}},{id: two, title: T, prompt: P, "
-                                  "requireConfirmation: {var: risk, equals: High}}]");
+  const auto program = program_of(
+      "[{id: one, title: T, prompt: P, captures: {risk: {type: string}}, "
+      "requireConfirmation: {var: risk, equals: High}},{id: two, title: T, prompt: P, "
+      "requireConfirmation: {var: risk, equals: High}}]");
   SessionSimulator journey(program);
   EXPECT_THAT(listed(journey), HasSubstr("- It must be approved before the next step, if risk is \"High\".\n"));
   journey.deliver({.notes = "n", .context = json(R"({"risk":"Low"})")});
@@ -99,9 +101,9 @@ TEST(KeysAhead, AGateThatDependsOnWhatIsDeliveredSaysSo) {
 }
 
 TEST(KeysAhead, AListIsListedWithTheFieldsThatItsLoopUses) {
-  const SessionSimulator journey(
-      program_of("[{id: one, title: T, prompt: P},{id: each, type: loop, title: L, loop: {type: forEach, items: xs, "
-                 "itemVar: x, maxIterations: 5}, body: [{id: body, title: 'Do {{x.title}}', prompt: 'In {{x.file}}'}]}]"));
+  const SessionSimulator journey(program_of(
+      "[{id: one, title: T, prompt: P},{id: each, type: loop, title: L, loop: {type: forEach, items: xs, "
+      "itemVar: x, maxIterations: 5}, body: [{id: body, title: 'Do {{x.title}}', prompt: 'In {{x.file}}'}]}]"));
   EXPECT_THAT(listed(journey), HasSubstr("- Context key `xs` (array), each item with title, file\n"));
 }
 

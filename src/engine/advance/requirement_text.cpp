@@ -101,8 +101,7 @@ void add_captures(std::string& lines, const Program& program, const Step& step, 
 void add_what_follows(std::string& lines, const Step& step, const Value& context) {
   const workflow::Confirmation& gate = step.confirmation;
   if (gate.kind == workflow::Confirmation::Kind::kNone) return;
-  const Foresight is_gated =
-      gate.when ? foresee_at_delivery(step, *gate.when, context) : Foresight::kTrue;
+  const Foresight is_gated = gate.when ? foresee_at_delivery(step, *gate.when, context) : Foresight::kTrue;
   if (is_gated == Foresight::kFalse) return;
   lines += gate.kind == workflow::Confirmation::Kind::kPerson ? "- A person must approve it before the next step"
                                                               : "- It must be approved before the next step";

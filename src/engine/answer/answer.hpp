@@ -1,10 +1,10 @@
 // What a call returns, for the agent to read and for programs to parse.
 //
-// The text is short: the step's own text plus at most limits::kAnswerProseBytes around it, and sections of what is known
-// (context values, notes, results of child sessions, earlier iterations), each with a limit of its own. The line is the one JSON
-// line of the MCP tools: {kind: ok|blocked|awaiting_decision|complete, sessionId, continueToken, checkpointToken,
-// isComplete, pending: {stepId, title, requires} | null, nextIntent, …}. Both are stored with the attempt and replayed
-// byte for byte.
+// The text is short: the step's own text plus at most limits::kAnswerProseBytes around it, and sections of what is
+// known (context values, notes, results of child sessions, earlier iterations), each with a limit of its own. The line
+// is the one JSON line of the MCP tools: {kind: ok|blocked|awaiting_decision|complete, sessionId, continueToken,
+// checkpointToken, isComplete, pending: {stepId, title, requires} | null, nextIntent, …}. Both are stored with the
+// attempt and replayed byte for byte.
 #pragma once
 
 #include <set>
@@ -42,12 +42,12 @@ struct StepView {
   RenderReason render_reason = RenderReason::kAdvance;
   std::string goal = {};  // shown when a session is resumed
   std::vector<std::string> notices = {};
-  std::string values = {};     // shown_values(…) of the context
-  std::string recall = {};     // engine/recall/recall.hpp
-  std::string results = {};    // results_text(…)
-  std::string iterated = {};   // earlier_iterations_text(…)
+  std::string values = {};    // shown_values(…) of the context
+  std::string recall = {};    // engine/recall/recall.hpp
+  std::string results = {};   // results_text(…)
+  std::string iterated = {};  // earlier_iterations_text(…)
   workflow::Braces braces = workflow::Braces::kText;
-  Value references = {};    // as stored in session_started: [{id, path}]; path is null if the document was not found
+  Value references = {};  // as stored in session_started: [{id, path}]; path is null if the document was not found
 };
 
 std::string render_step(const StepView& view);

@@ -173,10 +173,12 @@ TEST(Answer, LoopsShowTheirIteration) {
   };
   const Value items = Value(Value::Array{Value("roof"), Value::object({{"name", "door"}})});
   const std::vector<Case> table = {
-      {"{type: for, count: 3, maxIterations: 9}", Value::object(), "Again: iteration 2 of 3. Keep what the earlier ones produced and add what they missed.\n"},
+      {"{type: for, count: 3, maxIterations: 9}", Value::object(),
+       "Again: iteration 2 of 3. Keep what the earlier ones produced and add what they missed.\n"},
       {"{type: for, count: rounds, maxIterations: 9}", Value::object({{"rounds", 4}}), "Again: iteration 2 of 4. Keep"},
       {"{type: for, count: 9, maxIterations: 5}", Value::object(), "Again: iteration 2 of 5. Keep"},
-      {"{type: while, condition: {var: more}, maxIterations: 5}", Value::object(), "Again: iteration 2 of at most 5. Keep"},
+      {"{type: while, condition: {var: more}, maxIterations: 5}", Value::object(),
+       "Again: iteration 2 of at most 5. Keep"},
       {"{type: forEach, items: parts, maxIterations: 5}", Value::object({{"parts", items}}),
        "Again: iteration 2 of 2\nItem: {\"name\":\"door\"}\n"},
   };

@@ -48,7 +48,8 @@ struct StartRequest {
   bool is_autonomous = false;
   std::string repository, git_branch, git_head;  // determined by the caller
   Value references = {};                         // resolved by the caller
-  // What its agents must not change, in addition to what its context puts out of scope; not part of what they are shown.
+  // What its agents must not change, in addition to what its context puts out of scope; not part of what they are
+  // shown.
   std::vector<std::string> out_of_scope = {};
   // Chosen by the caller, in the format of session_id_from_bytes: starting again with an existing id returns that
   // session's current answer and starts nothing. kConflict if it has another workflow, goal or parent. Empty: a new id.

@@ -128,7 +128,8 @@ struct Summary {
   std::string parent_session, parent_child;
   NodeNo parent_node = 0;
   int depth = 0;  // number of ancestors
-  std::vector<std::string> out_of_scope;  // sentences and paths: what its agents must not change, whatever a step allows
+  std::vector<std::string>
+      out_of_scope;  // sentences and paths: what its agents must not change, whatever a step allows
   TimestampMs started_at = 0, updated_at = 0;
   std::int64_t events = 0;
 };

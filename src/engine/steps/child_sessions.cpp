@@ -56,8 +56,8 @@ std::string name_in(const Value& value) {
   return is_blank(text) || printable(text) != text || text.find('\n') != text.npos ? std::string() : text;
 }
 
-// The argument in which all of them differ, such as `familyName`: one whose values are single words if there is one, else
-// the one with the shortest values; empty if there is none.
+// The argument in which all of them differ, such as `familyName`: one whose values are single words if there is one,
+// else the one with the shortest values; empty if there is none.
 std::string distinguishing_argument(const Delegation& delegation, const std::vector<Child*>& siblings) {
   std::string best;
   std::pair<bool, std::size_t> least;  // whether it has blanks, its bytes
@@ -87,8 +87,8 @@ void label(const std::vector<Delegation>& delegations, std::vector<Child>& child
     if (siblings.size() < 2 || !siblings.front()->label.empty()) continue;
     const std::string argument = distinguishing_argument(delegation, siblings);
     for (std::size_t i = 0; i < siblings.size(); ++i) {
-      siblings[i]->label = argument.empty() ? fmt::format("{} of {}", i + 1, siblings.size())
-                                            : name_in(siblings[i]->context[argument]);
+      siblings[i]->label =
+          argument.empty() ? fmt::format("{} of {}", i + 1, siblings.size()) : name_in(siblings[i]->context[argument]);
     }
   }
 }
@@ -120,9 +120,8 @@ std::vector<Child> loop_children(const SessionNode& at, const Value& context) {
     child.id = fmt::format("{}#{}", step.id, i + 1);
     child.workflow_id = step.id + "#body";
     if (body != calls.end()) child.hash = body->second;
-    child.goal =
-        fmt::format("{} ({} of {}): {}", workflow::fill_in_line(step.title, context, at.braces()), i + 1, count,
-                    at.summary.goal);
+    child.goal = fmt::format("{} ({} of {}): {}", workflow::fill_in_line(step.title, context, at.braces()), i + 1,
+                             count, at.summary.goal);
     child.context = context;
     child.context.set(loop.item_var, items->items()[i]);
     child.context.set(loop.index_var, i);

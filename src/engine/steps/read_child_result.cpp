@@ -14,8 +14,8 @@ Result<ChildResult> read_child_result(store::Snapshot& snapshot, const Child& ch
   const auto tip = summary ? SB_TRY(read_node(snapshot, child.session, summary->tip)) : std::nullopt;
   if (!tip) return result;
   result.recap = summary->recap;
-  const auto last = tip->parent == 0 ? std::nullopt
-                                     : SB_TRY(read_attempt(snapshot, child.session, tip->parent, tip->parent_attempt));
+  const auto last =
+      tip->parent == 0 ? std::nullopt : SB_TRY(read_attempt(snapshot, child.session, tip->parent, tip->parent_attempt));
   if (last) result.notes = SB_TRY(read_notes(snapshot, child.session, last->output_seq));
   for (const auto& [kind, hash] : tip->artifacts) {
     ChildResult::Artifact artifact{.kind = kind, .hash = hash, .bytes = 0, .value = {}};

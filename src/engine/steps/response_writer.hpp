@@ -21,8 +21,8 @@ class ResponseWriter {
   struct Occasion {
     RenderReason reason = RenderReason::kAdvance;
     std::vector<std::string> notices = {};
-    Value references = {};       // of a session that starts or is resumed
-    const Node* from = nullptr;  // the node that was just left
+    Value references = {};                   // of a session that starts or is resumed
+    const Node* from = nullptr;              // the node that was just left
     const AdvanceResult* outcome = nullptr;  // of leaving it: not in the rows yet
   };
   // For an open node: its step, its question, its children, or the end.
@@ -43,9 +43,6 @@ class ResponseWriter {
   // Empty for an empty id.
   Result<Question> question(store::Snapshot& snapshot, const std::string& id) const;
   Result<SessionResponse> step(store::Snapshot& snapshot, const SessionNode& at, const StepView& view) const;
-  // Context values and notes on the way to this node.
-  Status add_known(store::Snapshot& snapshot, const SessionNode& at, StepView& view,
-                   const std::vector<Node>& joined) const;
   // The members that all open nodes have. `context`: what the step sees; `attempt`: the one its tokens are for.
   Value line(const SessionNode& at, const Value& context, std::string_view kind, int attempt,
              std::string_view next_intent) const;

@@ -124,8 +124,7 @@ std::string context_text(const Situation& situation, std::size_t room) {
   constexpr std::string_view kHeading = "\nContext:\n";
   constexpr std::size_t kLeastRoom = 80;
   if (room < kHeading.size() + kLeastRoom) return {};
-  std::string values =
-      shown_values(situation.context, room - kHeading.size(), "rehydrating", {"goal"});
+  std::string values = shown_values(situation.context, room - kHeading.size(), "rehydrating", {"goal"});
   while (values.ends_with('\n')) values.pop_back();
   return values.empty() ? values : std::string(kHeading) + values;
 }
@@ -234,8 +233,8 @@ Result<std::string> at_session_start(const HookEvent& event, const HookContext& 
   }
   const std::string tail = how_to_continue(*situation);
   const std::string text(utf8_prefix(step_text(*situation), limits::kHookNoteBytes - tail.size()));
-  return additional_context(
-      "SessionStart", text + context_text(*situation, limits::kHookNoteBytes - tail.size() - text.size()) + tail);
+  return additional_context("SessionStart",
+                            text + context_text(*situation, limits::kHookNoteBytes - tail.size() - text.size()) + tail);
 }
 
 Result<std::string> at_prompt(const HookEvent& event, const HookContext& hook_context) {

@@ -79,12 +79,12 @@ Value listed_resources() {
 }
 
 Value listed_templates() {
-  return Value::Array{Value::object({{"uriTemplate", kSessionTemplate},
-                                     {"name", "session"},
-                                     {"title", "A session"},
-                                     {"description",
-                                      "Its status, its steps, its context values, and what it has delivered"},
-                                     {"mimeType", "application/json"}})};
+  return Value::Array{
+      Value::object({{"uriTemplate", kSessionTemplate},
+                     {"name", "session"},
+                     {"title", "A session"},
+                     {"description", "Its status, its steps, its context values, and what it has delivered"},
+                     {"mimeType", "application/json"}})};
 }
 
 std::string session_of_uri(std::string_view uri) {

@@ -52,7 +52,8 @@ Value candidate_of(const engine::ResumeCandidate& candidate, const std::string& 
     const std::string_view begin = utf8_prefix(summary.recap, kRecapShown);
     value.set("recap", begin.size() == summary.recap.size() ? summary.recap : fmt::format("{}…", begin));
   }
-  const std::string shown = shown_values(context, kContextShown, fmt::format("signalbox://session/{}", summary.id), {"goal"});
+  const std::string shown =
+      shown_values(context, kContextShown, fmt::format("signalbox://session/{}", summary.id), {"goal"});
   if (!shown.empty()) value.set("context", shown);
   value.set("why", candidate.why);
   value.set("resumeToken", token);

@@ -33,12 +33,14 @@ std::string how_to_run_children(const Value& line, std::string_view client) {
   const std::string name = to_lower(client);
   const auto row = std::ranges::find_if(kClients, [&](const ClientRow& each) { return name.starts_with(each.name); });
   if (row == kClients.end()) {
-    return "\nIf you can start agents of your own, give each one of these tokens. If not, do the sessions yourself, one "
+    return "\nIf you can start agents of your own, give each one of these tokens. If not, do the sessions yourself, "
+           "one "
            "after the other, each to its end.\n";
   }
   return fmt::format(
       "\nStart an agent for each with your tool {}, and give it only this: call continue_workflow with its "
-      "continueToken, and go on until that session is complete. If you may not, do them yourself, one after the other.\n",
+      "continueToken, and go on until that session is complete. If you may not, do them yourself, one after the "
+      "other.\n",
       row->tool);
 }
 
