@@ -126,6 +126,11 @@ std::string user_name() {
   return fmt::format("user {}", ::geteuid());
 }
 
+inbox::Responder user_at(const Context& context) {
+  const bool is_terminal = context.streams().is_terminal(Stream::kInput);
+  return {is_terminal ? inbox::Channel::kTerminal : inbox::Channel::kCommand, user_name()};
+}
+
 Status refuse_known_agents(const Context& context, std::string_view what) {
   const auto agent = inbox::known_agent(context.seams.files, context.seams.environment, ::getppid());
   if (!agent) return {};
@@ -201,7 +206,7 @@ Result<Signing> sign_for(const Context& context, inbox::Home& home, const inbox:
     return sign_by_token(context, home, state, given, *token);
   }
   SB_TRY(refuse_known_agents(context));
-  Signing signing{{inbox::Channel::kTerminal, user_name()}, std::nullopt};
+  Signing signing{user_at(context), std::nullopt};
   if (!state.opened.needs_signature) return signing;
   const inbox::DecisionFacts facts{true, state.opened.operators.has_value(), state.opened.workspace};
   if (!facts.has_operators) SB_TRY(inbox::may_answer(facts, signing.from, "", home.config().policy));
@@ -223,7 +228,7 @@ Result<inbox::Responder> credentials_for(const Context& context, const inbox::Ho
     return inbox::Responder{inbox::Channel::kToken, key->name};
   }
   SB_TRY(refuse_known_agents(context));
-  return inbox::Responder{inbox::Channel::kTerminal, user_name()};
+  return user_at(context);
 }
 
 int report_answer(const Context& context, const Error& error) {

@@ -13,6 +13,10 @@ namespace sb::cli {
 // The name of the user this process runs as.
 std::string user_name();
 
+// The user this process runs as, and whether they are at a terminal: input that is not one comes from a script, a pipe
+// or a program.
+inbox::Responder user_at(const Context& context);
+
 // kForbidden when a known coding agent started this process. Not a security boundary: see
 // inbox/operators/known_agents.hpp.
 Status refuse_known_agents(const Context& context, std::string_view what = "answer");

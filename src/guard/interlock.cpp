@@ -44,12 +44,12 @@ std::string refusal(const OpenStep& step, std::string_view what) {
                      step.step, step.workflow, allowance(step), how, token);
 }
 
-// No later step allows it either.
-std::string scope_refusal(const OpenStep& step, std::string_view what, std::string_view glob) {
+// No later step allows it either. `entry`: the sentence or path that was put out of scope.
+std::string scope_refusal(const OpenStep& step, std::string_view what, std::string_view entry) {
   return fmt::format(
       "Signalbox: {} was refused: {} is out of scope for this session of {}, whatever its step \"{}\" ({}) "
       "allows. Leave it unchanged and continue; if it has to change, say so in the notes for a person to decide.",
-      what, shown(glob), step.workflow, shown(step.title), step.step);
+      what, shown(entry), step.workflow, shown(step.title), step.step);
 }
 
 // Relative to the workspace; nothing when it is outside.
@@ -72,10 +72,22 @@ bool is_allowed(const OpenStep& step, const std::string& place) {
   });
 }
 
-const std::string* out_of_scope(const OpenStep& step, const std::string& place) {
-  const auto found = std::ranges::find_if(
-      step.out_of_scope, [&](const std::string& glob) { return covers(step, glob, place, GlobCase::kIgnored); });
+// The entry of `out_of_scope` for which this holds for the entry itself or one of the globs it names.
+template <class Holds>
+const std::string* entry_where(const OpenStep& step, const Holds& holds) {
+  const auto found = std::ranges::find_if(step.out_of_scope, [&](const std::string& entry) {
+    return std::ranges::any_of(paths_named(entry), [&](const std::string& glob) { return holds(entry, glob); }) ||
+           holds(entry, std::string());
+  });
   return found == step.out_of_scope.end() ? nullptr : &*found;
+}
+
+const std::string* out_of_scope(const OpenStep& step, const std::string& place) {
+  const auto relative = inside(step, place);
+  return entry_where(step, [&](const std::string& entry, const std::string& glob) {
+    if (glob.empty()) return relative && names_path(entry, *relative);
+    return covers(step, glob, place, GlobCase::kIgnored);
+  });
 }
 
 // Whether it declares anything about files.
@@ -92,12 +104,13 @@ std::string fixed_part(std::string_view glob) {
 
 // Something out of scope below the path a command names, since commands recurse into folders.
 const std::string* holds_out_of_scope(const OpenStep& step, const std::string& place) {
-  for (const std::string& glob : step.out_of_scope) {
-    const std::string fixed = fixed_part(glob);
-    const std::string whole = fixed.starts_with('/') ? fixed : step.workspace + "/" + fixed;
-    if (is_within(whole, place)) return &glob;
-  }
-  return nullptr;
+  const auto is_below = [&](const std::string& fixed) {
+    return is_within(fixed.starts_with('/') ? fixed : step.workspace + "/" + fixed, place);
+  };
+  return entry_where(step, [&](const std::string& entry, const std::string& glob) {
+    if (!glob.empty()) return is_below(fixed_part(glob));
+    return std::ranges::any_of(files_named(entry), is_below);
+  });
 }
 
 // The part before the first wildcard, with its slash: `src/` of `src/*.c`.
@@ -115,13 +128,15 @@ bool is_resolvable(const Target& target) {
 }
 
 const std::string* pattern_out_of_scope(const OpenStep& step, const std::string& place, bool is_recursive) {
-  for (const std::string& glob : step.out_of_scope) {
+  const auto overlaps = [&](const std::string& glob) {
     const bool is_plain = glob.find_first_of("*?[{") == std::string::npos;
     const std::string whole =
         (glob.starts_with('/') ? glob : join_path(step.workspace, glob)) + (is_plain ? "/**" : "");
-    if (may_overlap(place, whole, is_recursive)) return &glob;
-  }
-  return nullptr;
+    return may_overlap(place, whole, is_recursive);
+  };
+  return entry_where(step, [&](const std::string& entry, const std::string& glob) {
+    return glob.empty() ? std::ranges::any_of(files_named(entry), overlaps) : overlaps(glob);
+  });
 }
 
 // Whether everything a pattern can match is allowed: tried with short and long sample names. Bracket expressions of a

@@ -189,11 +189,27 @@ TEST(Interlock, TheStepsOfParentSessionsApplyToo) {
   OpenStep around = with_writes({});
   around.session = "s-0";
   around.step = "review";
-  around.out_of_scope = {"docs"};
+  around.out_of_scope = {"docs/"};
   EXPECT_THAT(edit({with_writes({"src/**"}), around}, "/w/src/a"), HasSubstr("review"));
   around.writes.reset();
   EXPECT_EQ(edit({with_writes({"src/**"}), around}, "/w/src/a"), "");
   EXPECT_THAT(edit({with_writes({"**"}), around}, "/w/docs/a"), HasSubstr("out of scope"));
+}
+
+TEST(Interlock, AFileThatASentenceNamesIsOutOfScopeAndTheSentenceIsTheReason) {
+  OpenStep open;
+  open.workspace = "/w";
+  open.out_of_scope = {"Leave src/auth.c and the Makefile as they are.", "and/or is fine"};
+  for (const char* place : {"/w/src/auth.c", "/w/Makefile"}) {
+    EXPECT_THAT(edit({open}, place), HasSubstr("Leave src/auth.c and the Makefile as they are. is out of scope"));
+  }
+  for (const char* place : {"/w/src/auth.cpp", "/w/auth.c", "/w/and/or"}) {
+    EXPECT_EQ(edit({open}, place).find("auth.c and"), std::string::npos) << place;
+  }
+  EXPECT_THAT(run({open}, "echo x > src/auth.c"), HasSubstr("out of scope"));
+  EXPECT_THAT(run({open}, "rm -r src"), HasSubstr("out of scope"));
+  EXPECT_THAT(run({open}, "rm src/*.c"), HasSubstr("out of scope"));
+  EXPECT_EQ(run({open}, "rm -r lib"), "");
 }
 
 TEST(Interlock, TheReasonIsShortAndOnOneLine) {

@@ -67,6 +67,7 @@ std::string to_row(const OpenStep& step) {
   add("decision", step.decision);
   add("parent", step.parent);
   if (step.is_autonomous) value.set("autonomous", true);
+  add("context", step.context);
   value.set("token", step.token);
   value.set("at", step.at);
   return to_json(value);
@@ -92,6 +93,7 @@ Result<OpenStep> open_step_from(std::string_view row) {
   step.decision = stored.optional_string("decision");
   step.parent = stored.optional_string("parent");
   step.is_autonomous = stored.optional_boolean("autonomous");
+  step.context = stored.optional_string("context");
   step.token = stored.string("token");
   step.at = stored.integer("at");
   SB_TRY(stored.done());
@@ -130,6 +132,34 @@ std::vector<std::string> paths_named(std::string_view text) {
     at = text.find('`', end + 1);
   }
   return paths;
+}
+
+bool names_path(std::string_view sentence, std::string_view path) {
+  const auto is_of_path = [](char c) {
+    return is_letter_or_digit(c) || c == '_' || c == '-' || c == '/' || (c & 0x80) != 0;
+  };
+  if (path.empty()) return false;
+  for (std::size_t at = sentence.find(path); at != sentence.npos; at = sentence.find(path, at + 1)) {
+    const std::size_t end = at + path.size();
+    const bool begins = at == 0 || (!is_of_path(sentence[at - 1]) && sentence[at - 1] != '.');
+    // A full stop ends a sentence, or is part of the name.
+    const bool continues = end + 1 < sentence.size() && sentence[end] == '.' && is_of_path(sentence[end + 1]);
+    if (begins && !continues && (end == sentence.size() || !is_of_path(sentence[end]))) return true;
+  }
+  return false;
+}
+
+std::vector<std::string> files_named(std::string_view sentence) {
+  constexpr std::string_view kAround = " \t\r\n`\"'()[],;:!?";
+  std::vector<std::string> files;
+  for (std::size_t at = sentence.find_first_not_of(kAround); at != sentence.npos;) {
+    const std::size_t end = std::min(sentence.find_first_of(kAround, at), sentence.size());
+    std::string_view word = sentence.substr(at, end - at);
+    while (word.ends_with('.')) word.remove_suffix(1);
+    if (has_extension(word) && looks_like_path(word)) files.emplace_back(word);
+    at = sentence.find_first_not_of(kAround, end);
+  }
+  return files;
 }
 
 }  // namespace sb::guard

@@ -15,8 +15,9 @@ enum class DecisionStatus { kOpen, kParked, kClosed };
 enum class OutcomeKind { kAnswered, kDeclined, kCancelled, kDefaulted, kExpired, kSuperseded };
 enum class ResolvedBy { kHuman, kPreference, kDeadline, kRelayed };
 
-// The channel of an answer. kProgram is Signalbox itself: a deadline, a preference, the asking caller.
-enum class Channel { kTerminal, kToken, kConsole, kElicitation, kHook, kLink, kRelay, kProgram };
+// The channel of an answer. kTerminal: someone at a terminal; kCommand: a command without one, such as a script.
+// kProgram is Signalbox itself: a deadline, a preference, the asking caller.
+enum class Channel { kTerminal, kCommand, kToken, kConsole, kElicitation, kHook, kLink, kRelay, kProgram };
 
 // What the host reported: a selection, or one of the six ways of not answering. None of the six ever chooses; only
 // kDeclined closes the decision.
@@ -25,7 +26,8 @@ enum class HostResult { kSelected, kDeclined, kCancelled, kDismissed, kSkipped, 
 std::string_view to_string(DecisionStatus state);    // open, parked, closed
 std::string_view to_string(OutcomeKind ending);      // answered, declined, ...
 std::string_view to_string(ResolvedBy resolved_by);  // human, preference, deadline, relayed
-std::string_view to_string(Channel channel);  // terminal, token, console, elicitation, hook, link, relay, program
+std::string_view to_string(
+    Channel channel);  // terminal, command, token, console, elicitation, hook, link, relay, program
 std::string_view to_string(
     HostResult host_result);  // selected, declined, cancelled, dismissed, skipped, timed_out, empty
 std::optional<OutcomeKind> outcome_kind_named(std::string_view name);

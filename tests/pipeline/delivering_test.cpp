@@ -74,6 +74,31 @@ TEST(Scope, ViolatedAgainGoesToAPersonAndNothingIsPushed) {
   EXPECT_THAT(place.work_trees(), SizeIs(1));
 }
 
+// Changes auth.txt in a way that the interlock cannot see in the command.
+constexpr const char* kHiddenWrite = "awk 'BEGIN { print \"open\" > \"auth\" \".txt\" }'";
+
+TEST(Scope, WhatShapingPutOutOfScopeIsRefusedWhileCoding) {
+  RunFixture place(SB_PROGRAM);
+  place.commit("auth.txt", "locked\n");
+  place.commit("legacy/old.txt", "old\n");
+  const auto bash = [](const std::string& command) { return Value::object({{"command", command}}); };
+  const auto refused = [](const std::string& sentence) {
+    return "was refused: " + sentence + " is out of scope for this session";
+  };
+  const std::string auth = "Do not touch auth.txt.", legacy = "Leave `legacy/` alone.";
+  place.script(
+      lines({discovered(), shaped({.out_of_scope = {auth, legacy}}),
+             Line("coding").step("build").call("Write", write_call("auth.txt", "open\n")),
+             Line("coding").step("build").expect(refused(auth)).call("Bash", bash("echo open > auth.txt")),
+             Line("coding").step("build").expect(refused(auth)).call("Bash", bash("rm -r legacy")),
+             Line("coding").step("build").expect(refused(legacy)).call("Write", write_call("legacy/new.txt", "new\n")),
+             coded("right\n"), reviewed()}));
+  const ProgramResult ended = place.run_goal("Make the check pass");
+  EXPECT_EQ(ended.code, 0) << ended.output << ended.errors;
+  EXPECT_EQ(step_of(place, "scope")["passed"], Value(true));
+  EXPECT_EQ(place.delivered("auth.txt"), "locked");
+}
+
 TEST(Scope, AViolationIsReportedToReviewerAndFixerAndBlocks) {
   RunFixture place(SB_PROGRAM);
   place.commit("auth.txt", "locked\n");
@@ -84,7 +109,7 @@ TEST(Scope, AViolationIsReportedToReviewerAndFixerAndBlocks) {
                  .step("build")
                  .expect(forbidden)
                  .call("Write", write_call("answer.txt", "right\n"))
-                 .call("Bash", Value::object({{"command", "echo open > auth.txt"}})),
+                 .call("Bash", Value::object({{"command", kHiddenWrite}})),
              Line("coding").step("build").complete(long_notes()),
              Line("coding").step("hand-off").complete(long_notes(), {coding_handoff({"answer.txt", "auth.txt"})}),
              // Declared as changed and out of scope: the fixer gets both facts.

@@ -95,11 +95,11 @@ Status Conversation::ask(const inbox::DecisionState& state) {
 Status Conversation::check_signable(const inbox::DecisionState& state) const {
   if (!state.opened.needs_signature || state.opened.operators) return {};
   const inbox::DecisionFacts facts{true, false, state.opened.workspace};
-  return inbox::may_answer(facts, {inbox::Channel::kTerminal, user_name()}, "", home_.config().policy);
+  return inbox::may_answer(facts, user_at(context_), "", home_.config().policy);
 }
 
 Status Conversation::note(const std::string& id, const std::string& text) {
-  SB_TRY(home_.inbox().note_free_text(id, text, {inbox::Channel::kTerminal, user_name()}));
+  SB_TRY(home_.inbox().note_free_text(id, text, user_at(context_)));
   const auto& cancel_words = declaration_.profile.commands;
   const bool can_choose = !declaration_.chain() && !cancel_words.empty();
   say(fmt::format("Saved as a comment; the question stays open.{}\n",
@@ -111,7 +111,7 @@ Status Conversation::submit_answer(const inbox::DecisionState& state, const Dial
                                    const std::string& shown) {
   if (turn.what == DialogueTurn::Kind::kSuspended) return leave_open(state.id);
   if (turn.what == DialogueTurn::Kind::kCancelled) {
-    SB_TRY(home_.inbox().cancel(state.id, {inbox::Channel::kTerminal, user_name()}));
+    SB_TRY(home_.inbox().cancel(state.id, user_at(context_)));
     return {};
   }
   const std::string& typed = state.opened.question.typed_confirmation;

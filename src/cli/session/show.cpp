@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 
+#include "base/document/shown_values.hpp"
 #include "base/limits.hpp"
 #include "base/text/printable.hpp"
 #include "cli/session/session_commands.hpp"
@@ -19,6 +20,7 @@ using engine::Sessions;
 using engine::Summary;
 
 constexpr std::size_t kShownNodes = 200;
+constexpr std::size_t kShownValuesBytes = 8u << 10;
 
 struct ShowOptions {
   std::string id;
@@ -56,7 +58,9 @@ std::string line_of(const Node& node, const Children& children, const Summary& s
   if (node.is_checkpoint) line += "  (checkpoint)";
   if (node.number == summary.tip) line += "  <- here";
   for (const engine::Child& child : node.children) {
-    line += fmt::format("\n              - {}: {}{}", child.id, child.session.empty() ? "not started" : child.session,
+    line += fmt::format("\n              - {}{}: {}{}", child.id,
+                        child.label.empty() ? "" : fmt::format(" ({})", printable(child.label)),
+                        child.session.empty() ? "not started" : child.session,
                         child.outcome.empty() ? "" : " " + child.outcome);
   }
   return line;
@@ -93,12 +97,20 @@ Value node_value(const Node& node) {
   return to_value(node);
 }
 
+// The values that its newest step sees.
+Result<Value> context_of(Sessions& sessions, const Summary& summary) {
+  return sessions.context(SB_TRY(sessions.node(summary.id, summary.tip)));
+}
+
 Status show_tree(const Context& context, Sessions& sessions, const Summary& summary, const ShowOptions& options) {
   const std::vector<Node> nodes = SB_TRY(sessions.nodes(summary.id));
   if (options.wants_json) {
     Value all = Value::array();
     for (const Node& node : nodes) all.push_back(node_value(node));
-    context.out(to_json(Value::object({{"session", to_value(summary)}, {"nodes", std::move(all)}})) + "\n");
+    context.out(to_json(Value::object({{"session", to_value(summary)},
+                                       {"nodes", std::move(all)},
+                                       {"context", SB_TRY(context_of(sessions, summary))}})) +
+                "\n");
     return {};
   }
   context.out(
@@ -114,6 +126,10 @@ Status show_tree(const Context& context, Sessions& sessions, const Summary& summ
   std::size_t left_out = options.wants_all || nodes.size() <= kShownNodes ? 0 : nodes.size() - kShownNodes;
   if (left_out > 0) context.out(fmt::format("      {} earlier nodes omitted; show them with --all\n", left_out));
   draw(context, children, 0, 0, summary, left_out);
+  const std::string values =
+      shown_values(SB_TRY(context_of(sessions, summary)), kShownValuesBytes,
+                   fmt::format("`signalbox session show {} --node {}`", summary.id, summary.tip), {"goal"});
+  if (!values.empty()) context.out("\ncontext:\n" + values);
   return {};
 }
 

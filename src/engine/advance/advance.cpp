@@ -8,6 +8,7 @@
 #include "base/limits.hpp"
 #include "base/text/unicode.hpp"
 #include "engine/advance/blockers.hpp"
+#include "engine/advance/item_fields.hpp"
 #include "engine/advance/loop_scope.hpp"
 #include "engine/state/tree_check.hpp"
 #include "workflow/check/assessment.hpp"
@@ -155,7 +156,12 @@ class Delivery {
     outcome_.context = std::move(after);
     outcome_.move =
         next_position(program_, node_.position, node_.jumps, outcome_.context, submission_.artifacts, false);
-    if (!gate_passed) outcome_.blockers = check(program_, node_, outcome_.context, submission_);
+    if (!gate_passed) {
+      outcome_.blockers = check(program_, node_, outcome_.context, submission_);
+      // Here, and not at the loop, because here the agent still knows what it meant.
+      std::ranges::move(lacking_items_of(program_, submission_.context, outcome_.context),
+                        std::back_inserter(outcome_.blockers));
+    }
     std::ranges::copy(outcome_.move.missing, std::back_inserter(outcome_.blockers));
     outcome_.blockers = bounded(std::move(outcome_.blockers));
     if (!outcome_.blockers.empty()) {

@@ -98,7 +98,7 @@ std::vector<Blocker> check(const Program& program, const Node& node, const Value
 Result<Value> merge_context(const Value& context, const Value& changes);
 
 // What the step is checked for: {notes, contracts, assessments, captures, criteria}. `captures` includes what the next
-// loop or step needs.
+// loop or step needs; a capture with `ifNext` is needed only if that step comes next (keys_ahead.hpp).
 Value requirements(const Program& program, const Position& position, const Value& context);
 
 // An artifact of the submission as it is stored.

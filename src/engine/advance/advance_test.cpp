@@ -214,9 +214,10 @@ TEST(Requirements, LookIntoALoopAndPastItsEnd) {
                        ",{id: each, type: loop, title: L, loop: {type: for, count: n, maxIterations: 3}, body: [{id: "
                        "body, title: T, prompt: P, needs: [size, currentIteration]}]}]"),
               ElementsAre("n:integer", "size:any"));
-  EXPECT_THAT(captures("[{id: each, type: loop, title: L, loop: {type: for, count: 2, maxIterations: 3}, body: [{id: "
-                       "body, title: T, prompt: P}]},{id: end, title: T, prompt: P, needs: [size]}]"),
-              ElementsAre("size:any"));
+  const std::string once =
+      "[{id: each, type: loop, title: L, loop: {type: for, count: 1, maxIterations: 3}, body: [{id: "
+      "body, title: T, prompt: P}]},{id: end, title: T, prompt: P, needs: [size]}]";
+  EXPECT_THAT(captures(once), ElementsAre("size:any"));
 }
 
 TEST(Requirements, ListTheOptionsOfTheNextDecision) {

@@ -6,6 +6,7 @@
 #include "base/limits.hpp"
 #include "engine/advance/advance.hpp"
 #include "engine/advance/blockers.hpp"
+#include "engine/advance/item_fields.hpp"
 #include "engine/advance/loop_scope.hpp"
 
 namespace sb::engine {
@@ -103,7 +104,7 @@ class Cursor {
       const Step& step = *at(number).step;
       if (is_skipped(step)) {
         number = behind(number);
-      } else if (!has_what_it_needs(step)) {
+      } else if (!has_what_it_needs(step) || !items_are_complete(step)) {
         move_.to = {step.id, frames_};
       } else if (step.loop() == nullptr) {
         move_.to = {step.id, frames_};
@@ -151,6 +152,12 @@ class Cursor {
     for (const KeyNeed& need : needs_of(step)) {
       for (Blocker& blocker : missing_needs(need, described(step), view())) move_.missing.push_back(std::move(blocker));
     }
+    return move_.missing.empty();
+  }
+
+  // A list may also come from the start of the session, a decision or a child session.
+  bool items_are_complete(const Step& step) {
+    if (auto lacking = lacking_items(step, view())) move_.missing.push_back(std::move(*lacking));
     return move_.missing.empty();
   }
 

@@ -4,13 +4,17 @@
 #include <algorithm>
 
 #include "base/text.hpp"
+#include "engine/advance/item_fields.hpp"
+#include "engine/advance/keys_ahead.hpp"
 #include "engine/advance/narrowed_contract.hpp"
 #include "engine/answer/answer.hpp"
 #include "workflow/check/assessment.hpp"
+#include "workflow/compile/prompt_text.hpp"
 
 namespace sb::engine {
 namespace {
 
+using workflow::Foresight;
 using workflow::Step;
 
 void add_notes(std::string& lines, const Step& step, const Value& wanted, const Value& context) {
@@ -62,7 +66,16 @@ void add_assessments(std::string& lines, const Program& program, const Step& ste
   }
 }
 
-void add_captures(std::string& lines, const Step& step, const Value& wanted) {
+// The step in whose case alone a key is needed, as its reader knows it.
+std::string condition_of(const Program& program, const Value& capture, const Value& context) {
+  const auto id = capture.string_at("ifNext");
+  const StepNo number = id ? program.find(*id) : kNoStep;
+  if (number == kNoStep) return {};
+  return fmt::format(", if \"{}\" comes next", workflow::fill_in_line(program.at(number).step->title, context));
+}
+
+void add_captures(std::string& lines, const Program& program, const Step& step, const Value& wanted,
+                  const Value& context) {
   const Value* captures = wanted.find("captures");
   if (captures == nullptr || !captures->is_array()) return;
   for (const Value& capture : captures->items()) {
@@ -79,16 +92,20 @@ void add_captures(std::string& lines, const Step& step, const Value& wanted) {
     } else if (type != "any") {
       lines += fmt::format(" ({})", type);
     }
-    lines += '\n';
+    const std::vector<std::string> fields = has_schema ? std::vector<std::string>() : item_fields_of(program, key);
+    if (!fields.empty()) lines += fmt::format(", each item with {}", fmt::join(fields, ", "));
+    lines += condition_of(program, capture, context) + '\n';
   }
 }
 
 void add_what_follows(std::string& lines, const Step& step, const Value& context) {
   const workflow::Confirmation& gate = step.confirmation;
   if (gate.kind == workflow::Confirmation::Kind::kNone) return;
-  if (gate.when && !workflow::holds(*gate.when, context)) return;
-  lines += gate.kind == workflow::Confirmation::Kind::kPerson ? "- A person must approve it before the next step.\n"
-                                                              : "- It must be approved before the next step.\n";
+  const Foresight is_gated = gate.when ? foresee_at_delivery(step, *gate.when, context) : Foresight::kTrue;
+  if (is_gated == Foresight::kFalse) return;
+  lines += gate.kind == workflow::Confirmation::Kind::kPerson ? "- A person must approve it before the next step"
+                                                              : "- It must be approved before the next step";
+  lines += is_gated == Foresight::kTrue ? ".\n" : fmt::format(", if {}.\n", workflow::to_text(*gate.when));
 }
 
 }  // namespace
@@ -103,7 +120,7 @@ std::string requirement_text(const Program& program, const Position& position, c
   add_contract(lines, program, step, context);
   add_exit(lines, program, program.at(number));
   add_assessments(lines, program, step);
-  add_captures(lines, step, wanted);
+  add_captures(lines, program, step, wanted, context);
   add_what_follows(lines, step, context);
   return lines;
 }

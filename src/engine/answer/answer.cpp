@@ -5,9 +5,14 @@
 #include <algorithm>
 
 #include "base/limits.hpp"
+#include "base/text.hpp"
+#include "base/text/printable.hpp"
+#include "base/text/unicode.hpp"
 
 namespace sb::engine {
 namespace {
+
+constexpr std::size_t kGoalGistBytes = 300;
 
 const workflow::Step* workflow_step_of(const Program& program, const Node& node) {
   const StepNo number = program.find(node.position.step);
@@ -33,10 +38,20 @@ std::string blocker_lines(const Blocker& blocker) {
   return lines + fmt::format("  Example: {}{}\n", is_key ? "\"context\": " : "", to_json(blocker.example));
 }
 
+// A long goal is shown whole in the child's own first step.
+std::string goal_gist(const std::string& goal) {
+  return shortened(one_line(printable(goal)), kGoalGistBytes);
+}
+
+// `- ID (label, workflow, model tier heavy): goal`, then its token or how it ended.
 std::string child_line(const ChildView& child) {
+  std::vector<std::string> about;
+  if (!child.label.empty()) about.push_back(child.label);
+  if (!child.id.starts_with(child.workflow_id)) about.push_back(child.workflow_id);
+  if (!child.tier.empty()) about.push_back("model tier " + child.tier);
   std::string line = "- " + child.id;
-  if (child.workflow_id != child.id) line += fmt::format(" ({})", child.workflow_id);
-  if (!child.goal.empty()) line += ": " + child.goal;
+  if (!about.empty()) line += fmt::format(" ({})", fmt::join(about, ", "));
+  if (!child.goal.empty()) line += ": " + goal_gist(child.goal);
   if (!child.outcome.empty()) {
     line += fmt::format(" [{}{}{}]", child.outcome, child.reason.empty() ? "" : ": ", child.reason);
   } else if (!child.token.empty()) {
@@ -102,7 +117,7 @@ std::string render_awaiting(const AwaitingView& view) {
 }
 
 std::string render_children(const Program& program, const Node& node, const std::vector<ChildView>& children,
-                            int needed) {
+                            int needed, Surface surface) {
   std::string text = fmt::format("# {}\n\n", title_of(program, node));
   if (children.empty()) {
     return text + "None of its sessions applies here. Continue with the `continueToken` below.\n";
@@ -114,9 +129,8 @@ std::string render_children(const Program& program, const Node& node, const std:
   }
   text += '\n';
   if (any_open) {
-    text +=
-        "Each is a separate session, best run by its own agent if you can start one: give that agent the token; it "
-        "first calls continue_workflow with only that token.\n";
+    text += fmt::format("Each is a separate session with its own inputs: begin it with {} and only its token.\n",
+                        surface == Surface::kTools ? "continue_workflow" : "`signalbox session continue`");
   }
   text += needed > 0 ? fmt::format("This step continues when {} of {} have completed.", needed, children.size())
                      : std::string("This step continues when all have ended.");
@@ -124,10 +138,11 @@ std::string render_children(const Program& program, const Node& node, const std:
   return text;
 }
 
-std::string render_complete(const Program& program, const std::vector<std::string>& notices) {
+std::string render_complete(const Program& program, const std::vector<std::string>& notices,
+                            const std::string& results) {
   std::string text;
   add_notices(text, notices);
-  return text + fmt::format("{} is complete. There is nothing left to deliver.\n", program.definition().name);
+  return text + results + fmt::format("{} is complete. There is nothing left to deliver.\n", program.definition().name);
 }
 
 std::string already_delivered_notice(const Summary& summary) {

@@ -1,11 +1,13 @@
 // What a call returns, for the agent to read and for programs to parse.
 //
-// The text is short: the step's own text plus at most limits::kAnswerProseBytes around it. The line is the one JSON
-// line of the MCP tools: {kind: ok|blocked|awaiting_decision|complete, sessionId, continueToken, checkpointToken,
-// isComplete, pending: {stepId, title, requires} | null, nextIntent, …}. Both are stored with the attempt and replayed
-// byte for byte.
+// The text is short: the step's own text plus at most limits::kAnswerProseBytes around it, and sections of what is
+// known (context values, notes, results of child sessions, earlier iterations), each with a limit of its own. The line
+// is the one JSON line of the MCP tools: {kind: ok|blocked|awaiting_decision|complete, sessionId, continueToken,
+// checkpointToken, isComplete, pending: {stepId, title, requires} | null, nextIntent, …}. Both are stored with the
+// attempt and replayed byte for byte.
 #pragma once
 
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -13,7 +15,9 @@
 #include "base/document/value.hpp"
 #include "engine/advance/advance.hpp"
 #include "engine/advance/step_program.hpp"
+#include "engine/answer/remedy.hpp"
 #include "engine/state/session_state.hpp"
+#include "workflow/compile/prompt_text.hpp"
 
 namespace sb::engine {
 
@@ -28,9 +32,9 @@ struct SessionResponse {
 enum class RenderReason { kStart, kAdvance, kRehydrate };
 
 // The parts of a step's text, in order: notices; (start and resume only) goal, preconditions, standing guidance,
-// clarification prompts until something is delivered, references, recall; then title, loop banner, role, prompt,
-// guidance, functions it refers to, fragments, requirements (notes, criteria, contract with its example, assessments,
-// captures, command, gate), interlock, metrics footer.
+// clarification prompts until something is delivered, references, context values, recall; results of child sessions,
+// earlier iterations; then title, loop banner, role, prompt, guidance, functions it refers to, fragments, requirements
+// (notes, criteria, contract with its example, assessments, captures, command, gate), interlock, metrics footer.
 struct StepView {
   const Program& program;
   const Node& node;
@@ -38,8 +42,12 @@ struct StepView {
   RenderReason render_reason = RenderReason::kAdvance;
   std::string goal = {};  // shown when a session is resumed
   std::vector<std::string> notices = {};
-  std::string recall = {};  // engine/recall/recall.hpp
-  Value references = {};    // as stored in session_started: [{id, path}]; path is null if the document was not found
+  std::string values = {};    // shown_values(…) of the context
+  std::string recall = {};    // engine/recall/recall.hpp
+  std::string results = {};   // results_text(…)
+  std::string iterated = {};  // earlier_iterations_text(…)
+  workflow::Braces braces = workflow::Braces::kText;
+  Value references = {};  // as stored in session_started: [{id, path}]; path is null if the document was not found
 };
 
 std::string render_step(const StepView& view);
@@ -52,9 +60,12 @@ std::string requirement_text(const Program& program, const Position& position, c
 std::string render_blocked(const Program& program, const Node& node, const std::vector<Blocker>& blockers,
                            bool is_token_spent = true);
 
+// The context keys that a step's own text shows whole.
+std::set<std::string, std::less<>> keys_shown_by(const workflow::Step& step, workflow::Braces braces);
+
 // The sessions a step has started; one that ended has an outcome and needs no token.
 struct ChildView {
-  std::string id = {}, workflow_id = {}, goal = {}, token = {}, outcome = {}, reason = {};
+  std::string id = {}, workflow_id = {}, goal = {}, token = {}, outcome = {}, reason = {}, label = {}, tier = {};
 };
 // The session waits for a person or an evaluator.
 struct AwaitingView {
@@ -69,11 +80,13 @@ struct AwaitingView {
 };
 std::string render_awaiting(const AwaitingView& view);
 
-// `needed`: how many must succeed before the step continues; 0: all must end.
+// `needed`: how many must succeed before the step continues; 0: all must end. How an agent of a certain client runs
+// them is added where the client is known (mcp/tools/running_children.hpp).
 std::string render_children(const Program& program, const Node& node, const std::vector<ChildView>& children,
-                            int needed = 0);
+                            int needed = 0, Surface surface = Surface::kCommands);
 
-std::string render_complete(const Program& program, const std::vector<std::string>& notices);
+std::string render_complete(const Program& program, const std::vector<std::string>& notices,
+                            const std::string& results = {});
 
 // Notices for render_step.
 // The node shown was already delivered, and work has continued at `tip`.

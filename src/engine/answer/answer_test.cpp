@@ -173,10 +173,12 @@ TEST(Answer, LoopsShowTheirIteration) {
   };
   const Value items = Value(Value::Array{Value("roof"), Value::object({{"name", "door"}})});
   const std::vector<Case> table = {
-      {"{type: for, count: 3, maxIterations: 9}", Value::object(), "Again: iteration 2 of 3\n"},
-      {"{type: for, count: rounds, maxIterations: 9}", Value::object({{"rounds", 4}}), "Again: iteration 2 of 4\n"},
-      {"{type: for, count: 9, maxIterations: 5}", Value::object(), "Again: iteration 2 of 5\n"},
-      {"{type: while, condition: {var: more}, maxIterations: 5}", Value::object(), "Again: iteration 2 of at most 5\n"},
+      {"{type: for, count: 3, maxIterations: 9}", Value::object(),
+       "Again: iteration 2 of 3. Keep what the earlier ones produced and add what they missed.\n"},
+      {"{type: for, count: rounds, maxIterations: 9}", Value::object({{"rounds", 4}}), "Again: iteration 2 of 4. Keep"},
+      {"{type: for, count: 9, maxIterations: 5}", Value::object(), "Again: iteration 2 of 5. Keep"},
+      {"{type: while, condition: {var: more}, maxIterations: 5}", Value::object(),
+       "Again: iteration 2 of at most 5. Keep"},
       {"{type: forEach, items: parts, maxIterations: 5}", Value::object({{"parts", items}}),
        "Again: iteration 2 of 2\nItem: {\"name\":\"door\"}\n"},
   };
@@ -207,7 +209,7 @@ steps:
   const std::string text = rendered.step("look", RenderReason::kAdvance, context, {{"outer", 0}, {"inner", 1}});
   EXPECT_THAT(text, HasSubstr("Outer: iteration 1 of 1\nItem: xxx"));
   EXPECT_THAT(text, HasSubstr("x… (5000 bytes in total)\n"));
-  EXPECT_THAT(text, HasSubstr("Inner: iteration 2 of 2\n"));
+  EXPECT_THAT(text, HasSubstr("Inner: iteration 2 of 2. Keep"));
 }
 
 TEST(Answer, ListsWhatWillBeChecked) {
@@ -253,7 +255,8 @@ steps:
   EXPECT_THAT(lines("caught"), HasSubstr("- Context key `free`\n"));
   EXPECT_THAT(lines("asked"), HasSubstr("- A person must approve it before the next step.\n"));
   EXPECT_THAT(lines("judged", Value::object({{"risky", true}})), HasSubstr("- It must be approved"));
-  EXPECT_THAT(lines("judged"), Not(HasSubstr("approved")));
+  EXPECT_THAT(lines("judged"), HasSubstr("approved before the next step, if risky is set and not false.\n"));
+  EXPECT_THAT(lines("judged", Value::object({{"risky", false}})), Not(HasSubstr("approved")));
   EXPECT_THAT(lines("last__verification"), Not(HasSubstr("make test"))) << "its own prompt says so already";
   EXPECT_THAT(rendered.step("last__verification"), HasSubstr("make test"));
   EXPECT_THAT(rendered.step("plain"), HasSubstr("Checked on delivery:\n- Notes:"));

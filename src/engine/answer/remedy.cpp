@@ -1,5 +1,7 @@
 #include "engine/answer/remedy.hpp"
 
+#include <fmt/format.h>
+
 namespace sb::engine {
 
 std::string_view remedy_for(RemedyKind step, Surface surface) {
@@ -22,6 +24,11 @@ std::string_view remedy_for(RemedyKind step, Surface surface) {
                        : "Look at it with signalbox session show, or take it from the run: signalbox session take-over";
   }
   return {};
+}
+
+std::string where_to_read(std::string_view session, Surface surface) {
+  return surface == Surface::kTools ? fmt::format("the resource `signalbox://session/{}`", session)
+                                    : fmt::format("`signalbox session show {}`", session);
 }
 
 }  // namespace sb::engine

@@ -4,6 +4,7 @@
 // commands' words; only they may continue sessions that a run drives. Pure.
 #pragma once
 
+#include <string>
 #include <string_view>
 
 namespace sb::engine {
@@ -19,5 +20,8 @@ enum class RemedyKind {
 
 // A full sentence without its period.
 std::string_view remedy_for(RemedyKind step, Surface surface);
+
+// Where everything that a session holds can be read: a command or a resource.
+std::string where_to_read(std::string_view session, Surface surface);
 
 }  // namespace sb::engine

@@ -3,8 +3,10 @@
 
 #include <algorithm>
 
+#include "base/text/printable.hpp"
 #include "base/text/unicode.hpp"
 #include "engine/answer/answer.hpp"
+#include "engine/answer/earlier_iterations.hpp"
 #include "workflow/compile/prompt_text.hpp"
 
 namespace sb::engine {
@@ -15,7 +17,15 @@ using workflow::FunctionDefinition;
 using workflow::Step;
 
 // Loop items longer than this are cut; the step's prompt says which part matters.
-constexpr std::size_t kItemChars = 1'000;
+constexpr std::size_t kItemBytes = 1'000;
+
+std::string fill(const StepView& view, std::string_view text) {
+  return workflow::fill_in(text, view.context, view.braces);
+}
+
+std::string fill_line(const StepView& view, std::string_view text) {
+  return workflow::fill_in_line(text, view.context, view.braces);
+}
 
 void add_paragraph(std::string& text, std::string_view paragraph) {
   const std::size_t end = paragraph.find_last_not_of(" \t\r\n");
@@ -69,19 +79,17 @@ void add_opening(std::string& text, const StepView& view) {
              "Answer these from what you know; ask a person the rest with `ask`:", definition.clarification_prompts);
   }
   add_list(text, "References:", reference_lines(view));
+  if (!view.values.empty()) add_paragraph(text, "Context:\n" + view.values);
   add_paragraph(text, view.recall);
 }
 
+// A text of one line as it is, anything else as JSON on one line.
 std::string item_text(const Value& item) {
-  const std::string whole = item.is_string() ? item.as_string() : to_json(item);
-  std::size_t end = 0;
-  for (std::size_t chars = 0; end < whole.size(); ++chars) {
-    if (chars == kItemChars) {
-      return fmt::format("{}… ({} bytes in total)", std::string_view(whole).substr(0, end), whole.size());
-    }
-    next_code_point(whole, end);
-  }
-  return whole;
+  const bool is_line = item.is_string() && printable(item.as_string()) == item.as_string() &&
+                       item.as_string().find('\n') == std::string::npos;
+  const std::string whole = is_line ? item.as_string() : printable(to_json(item));
+  const std::string_view begin = utf8_prefix(whole, kItemBytes);
+  return begin.size() == whole.size() ? whole : fmt::format("{}… ({} bytes in total)", begin, whole.size());
 }
 
 // `Fix each issue: iteration 2 of 5`, and the item if there is one.
@@ -103,8 +111,8 @@ std::string loop_banner(const StepView& view, const LoopFrame& frame) {
     const Value* value = workflow::look_up(view.context, *key);
     if (value != nullptr && value->is_integer()) of(value->as_integer());
   }
-  std::string banner = fmt::format("{}: iteration {} of {}", workflow::fill_in_line(step.title, view.context),
-                                   frame.iteration + 1, rounds);
+  std::string banner = fmt::format("{}: iteration {} of {}", fill_line(view, step.title), frame.iteration + 1, rounds);
+  if (repeats(view.program, frame)) banner += ". Keep what the earlier ones produced and add what they missed.";
   if (loop.kind == workflow::Loop::Kind::kForEach) {
     if (const Value* item = view.context.find(loop.item_var)) banner += fmt::format("\nItem: {}", item_text(*item));
   }
@@ -195,21 +203,37 @@ std::string metrics_text(workflow::MetricsProfile profile, bool is_last, bool ma
 }
 
 void add_own_words(std::string& text, const StepView& view, const Step& step) {
-  text += fmt::format("# {}\n\n", workflow::fill_in_line(step.title, view.context));
+  text += fmt::format("# {}\n\n", fill_line(view, step.title));
   for (const LoopFrame& frame : view.node.position.loops) add_paragraph(text, loop_banner(view, frame));
-  if (!step.agent_role.empty()) add_paragraph(text, "Your role: " + step.agent_role);
-  add_paragraph(text, workflow::fill_in(step.prompt, view.context));
+  if (!step.agent_role.empty()) add_paragraph(text, "Your role: " + fill(view, step.agent_role));
+  add_paragraph(text, fill(view, step.prompt));
   std::vector<std::string> guidance;
-  for (const std::string& line : step.guidance) guidance.push_back(workflow::fill_in(line, view.context));
+  for (const std::string& line : step.guidance) guidance.push_back(fill(view, line));
   add_list(text, "Guidance:", guidance);
   add_list(text, "Functions:", function_lines(view, step));
   for (const workflow::PromptFragment& fragment : step.fragments) {
     if (fragment.when && !workflow::holds(*fragment.when, view.context)) continue;
-    add_paragraph(text, workflow::fill_in(fragment.text, view.context));
+    add_paragraph(text, fill(view, fragment.text));
   }
 }
 
 }  // namespace
+
+std::set<std::string, std::less<>> keys_shown_by(const Step& step, workflow::Braces braces) {
+  std::set<std::string, std::less<>> keys;
+  const auto add = [&](const std::string& text) {
+    for (std::string& path : workflow::paths_in(text)) {
+      if (path.find('.') == std::string::npos) keys.insert(std::move(path));
+    }
+    for (std::size_t at = text.find('{'); braces != workflow::Braces::kText && at != std::string::npos;
+         at = text.find('{', at + 1)) {
+      if (const auto name = workflow::argument_name_at(text, at); !name.empty()) keys.emplace(name);
+    }
+  };
+  add(step.prompt);
+  for (const std::string& line : step.guidance) add(line);
+  return keys;
+}
 
 std::string render_opening(const StepView& view) {
   std::string text;
@@ -227,6 +251,8 @@ std::string render_step(const StepView& view) {
   const Step& step = *place.step;
 
   if (view.render_reason != RenderReason::kAdvance) add_opening(text, view);
+  add_paragraph(text, view.results);
+  add_paragraph(text, view.iterated);
   add_own_words(text, view, step);
   if (step.ask_for_files) add_paragraph(text, "If you need files that you do not have, first ask for them by name.");
   const std::string checks = requirement_text(view.program, view.node.position, view.context);

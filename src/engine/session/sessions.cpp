@@ -67,7 +67,7 @@ struct Sessions::Parts {
   PendingCommands pending_commands{store, programs};
   SessionWriter writer{tokens, programs};
   SessionStopper stopper{writer, inbox, clock};
-  ResponseWriter responses{tokens, inbox};
+  ResponseWriter responses{tokens, inbox, surface};
   StepOpener opener{tokens, programs, writer, inbox, clock, random, surface};
   Attempts attempts{opener, responses, inbox};
   Gates gates{attempts, opener, responses, programs, inbox};
@@ -94,8 +94,9 @@ Result<SessionResponse> Sessions::Parts::show(store::Snapshot& snapshot, const S
     notices.push_back(fmt::format("This session was stopped: {}.", summary.stopped_reason));
   }
   const Value started = SB_TRY(read_event(snapshot, summary.id, 1, "session_started"));
-  return responses.open(snapshot, {*program, summary, node}, RenderReason::kRehydrate, std::move(notices),
-                        started["references"]);
+  return responses.open(
+      snapshot, {*program, summary, node},
+      {.reason = RenderReason::kRehydrate, .notices = std::move(notices), .references = started["references"]});
 }
 
 Result<std::optional<SessionResponse>> Sessions::Parts::find_started(store::Snapshot& snapshot,
@@ -144,12 +145,14 @@ SessionResult<SessionResponse> Sessions::start(const StartRequest& start_request
     new_session.is_autonomous = start_request.is_autonomous;
     new_session.run = start_request.run;
     new_session.references = start_request.references;
+    new_session.out_of_scope = start_request.out_of_scope;
     if (!start_request.parent.empty()) {
       SB_TRY(attach_to_parent(transaction, new_session, start_request.parent, parts_->surface));
     }
     const CreatedSession created = SB_TRY(parts_->opener.create_session(transaction, new_session));
-    return parts_->responses.open(transaction, {*new_session.program, created.summary, created.node},
-                                  RenderReason::kStart, created.warnings, start_request.references);
+    return parts_->responses.open(
+        transaction, {*new_session.program, created.summary, created.node},
+        {.reason = RenderReason::kStart, .notices = created.warnings, .references = start_request.references});
   }));
 }
 
@@ -383,6 +386,10 @@ Result<Sessions::Output> Sessions::output(std::string_view session, const Attemp
     AttemptOutput delivered = SB_TRY(read_output(snapshot, session, attempt.output_seq));
     return Output{std::move(delivered.notes), std::move(delivered.artifacts)};
   });
+}
+
+Result<Value> Sessions::artifact(std::string_view hash) {
+  return parts_->store.read([&](store::Snapshot& snapshot) { return read_json_blob(snapshot, hash); });
 }
 
 Result<Value> Sessions::context(const Node& node) {

@@ -48,6 +48,9 @@ struct StartRequest {
   bool is_autonomous = false;
   std::string repository, git_branch, git_head;  // determined by the caller
   Value references = {};                         // resolved by the caller
+  // What its agents must not change, in addition to what its context puts out of scope; not part of what they are
+  // shown.
+  std::vector<std::string> out_of_scope = {};
   // Chosen by the caller, in the format of session_id_from_bytes: starting again with an existing id returns that
   // session's current answer and starts nothing. kConflict if it has another workflow, goal or parent. Empty: a new id.
   std::string id = {};
@@ -121,6 +124,8 @@ class Sessions {
   // What an attempt delivered.
   Result<Output> output(std::string_view session, const Attempt& attempt);
   Result<Value> context(const Node& node);
+  // By its hash, as in Node::artifacts.
+  Result<Value> artifact(std::string_view hash);
   // A token that resumes the session at its tip.
   Result<std::string> token_for(const Summary& summary);
   Result<std::shared_ptr<const Program>> program(std::string_view hash);

@@ -4,11 +4,11 @@
 //
 //   session_started   {v: 1, session, workflow, name, hash, origins: [{kind, folder, file, digest}], goal, context,
 //                      autonomous, workspace, depth, [repository], [git_branch], [git_head],
-//                      [parent: {session, node, child}], [lineage], [references], [run]}    lineage: lineage_proof.hpp;
-//                                                                     run: drives it
+//                      [parent: {session, node, child}], [lineage], [references], [run],    lineage: lineage_proof.hpp
+//                      [out_of_scope: [sentence or path]]}             run: drives it
 //   node_opened       {node, parent, attempt, kind, step, title, loops: [{loop, iteration}], context, jumps,
-//                      artifacts, depth, [children: [{id, workflow, hash, goal, capture_as, session, context}]],
-//                      [decision]}                                    parent and attempt 0: the first one
+//                      artifacts, depth, [children: [{id, workflow, hash, goal, capture_as, session, context, [label],
+//                      [tier]}]], [decision]}                         parent and attempt 0: the first one
 //   step_skipped      {node, step, loops, condition, saw}             in the order they were skipped
 //   loop_entered      {node, loop, [items], [count]}
 //   loop_iterated     {node, loop, iteration}

@@ -127,6 +127,8 @@ Value to_value(const Child& child) {
                                {"capture_as", child.capture_as},
                                {"session", child.session}});
   if (!child.context.is_null()) value.set("context", child.context);
+  set_unless_empty(value, "label", child.label);
+  set_unless_empty(value, "tier", child.tier);
   set_unless_empty(value, "outcome", child.outcome);
   set_unless_empty(value, "reason", child.reason);
   return value;
@@ -142,6 +144,8 @@ Result<Child> child_from(const Value& value) {
   child.capture_as = stored.string("capture_as");
   child.session = stored.string("session");
   if (stored.has("context")) child.context = stored.object("context");
+  child.label = stored.optional_string("label");
+  child.tier = stored.optional_string("tier");
   child.outcome = stored.optional_string("outcome");
   child.reason = stored.optional_string("reason");
   SB_TRY(stored.done(true));
@@ -254,6 +258,7 @@ Value to_value(const Summary& summary) {
   // Absent where none applies, as in rows that earlier versions wrote.
   if (!summary.run.empty()) value.set("run", summary.run);
   if (summary.is_taken_over) value.set("taken_over", true);
+  if (!summary.out_of_scope.empty()) value.set("out_of_scope", Value::array(summary.out_of_scope));
   return value;
 }
 
@@ -288,6 +293,7 @@ Result<Summary> summary_from(const Value& value) {
   summary.events = stored.integer("events", 0);
   summary.run = stored.optional_string("run");
   summary.is_taken_over = stored.optional_boolean("taken_over");
+  if (stored.has("out_of_scope")) summary.out_of_scope = stored.strings("out_of_scope");
   SB_TRY(stored.done(true));
   return summary;
 }

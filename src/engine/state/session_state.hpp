@@ -55,6 +55,8 @@ struct Child {
   std::string workflow_id, hash, goal;
   std::string capture_as;
   Value context;        // its initial context, while it is queued
+  std::string label;    // distinguishes it from other children with the same workflow: `security`, `2 of 6`; or empty
+  std::string tier;     // of the model that should work on it; empty: any
   std::string outcome;  // empty while it runs: complete, stopped, dead, unknown
   std::string reason;   // of a dead or stopped one
 };
@@ -128,6 +130,7 @@ struct Summary {
   int depth = 0;               // number of ancestors
   std::string run;             // that drives it; empty: none
   bool is_taken_over = false;  // from that run, by a person
+  std::vector<std::string> out_of_scope;  // sentences and paths: what its agents must not change, whatever a step allows
   TimestampMs started_at = 0, updated_at = 0;
   std::int64_t events = 0;
 

@@ -21,7 +21,8 @@ Result<SessionResponse> Attempts::advance(const StepUpdate& step, const AdvanceR
   const NodeNo next = SB_TRY(opener_.open_next(step.session, step.program, from, outcome));
   const SessionNode at{step.program, step.summary(), step.session.known(next)};
   return end(step, "advanced", next,
-             SB_TRY(responses_.open(step.transaction(), at, RenderReason::kAdvance, outcome.notes_to_agent)));
+             SB_TRY(responses_.open(step.transaction(), at,
+                                    {.notices = outcome.notes_to_agent, .from = &from, .outcome = &outcome})));
 }
 
 Result<SessionResponse> Attempts::block(const StepUpdate& step, const std::vector<Blocker>& blockers,

@@ -3,7 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
+#include <set>
 
+#include "base/text/printable.hpp"
+#include "base/text/unicode.hpp"
 #include "workflow/compile/prompt_text.hpp"
 
 namespace sb::engine {
@@ -11,14 +15,21 @@ namespace {
 
 using workflow::Delegation;
 
+constexpr std::size_t kLabelBytes = 60;
+
 // The initial context of a child: the keys mapped to it, then the arguments, which take precedence.
-Value child_context(const Delegation& delegation, const Value& context) {
+Value child_context(const Delegation& delegation, const Value& context, workflow::Braces braces) {
   Value own = Value::object();
   for (const auto& [from, to] : delegation.context_mapping) {
     if (const Value* value = workflow::look_up(context, from)) own.set(to, *value);
   }
-  for (const auto& [name, text] : delegation.args) own.set(name, workflow::fill_in(text, context));
+  for (const auto& [name, text] : delegation.args) own.set(name, workflow::fill_in(text, context, braces));
   return own;
+}
+
+// The model it should run on: as its delegation says, else as its workflow does.
+std::string tier_of(const Delegation& delegation) {
+  return delegation.model_tier ? std::string(workflow::to_string(*delegation.model_tier)) : std::string();
 }
 
 Child delegated_child(const Delegation& delegation, const SessionNode& at, const Value& context) {
@@ -27,12 +38,72 @@ Child delegated_child(const Delegation& delegation, const SessionNode& at, const
   child.workflow_id = delegation.workflow_id;
   const auto& calls = at.program.compiled().calls;
   if (const auto found = calls.find(delegation.workflow_id); found != calls.end()) child.hash = found->second;
-  child.goal = delegation.goal.empty()
-                   ? fmt::format("{}: {}", workflow::fill_in_line(at.step().title, context), at.summary.goal)
-                   : workflow::fill_in(delegation.goal, context);
+  child.goal = workflow::fill_in(delegation.goal, context, at.braces());
   child.capture_as = delegation.capture_as;
-  child.context = child_context(delegation, context);
+  child.tier = tier_of(delegation);
+  child.context = child_context(delegation, context, at.braces());
   return child;
+}
+
+bool has_own_name(const Child& child) {
+  return !child.id.starts_with(child.workflow_id);
+}
+
+// A text that can name a child among others.
+std::string name_in(const Value& value) {
+  if (!value.is_string() || value.as_string().size() > kLabelBytes) return {};
+  const std::string& text = value.as_string();
+  return is_blank(text) || printable(text) != text || text.find('\n') != text.npos ? std::string() : text;
+}
+
+// The argument in which all of them differ, such as `familyName`: one whose values are single words if there is one,
+// else the one with the shortest values; empty if there is none.
+std::string distinguishing_argument(const Delegation& delegation, const std::vector<Child*>& siblings) {
+  std::string best;
+  std::pair<bool, std::size_t> least;  // whether it has blanks, its bytes
+  for (const auto& [name, text] : delegation.args) {
+    std::set<std::string> values;
+    std::pair<bool, std::size_t> cost{false, 0};
+    for (const Child* child : siblings) {
+      const std::string value = name_in(child->context[name]);
+      cost.first = cost.first || value.find(' ') != std::string::npos;
+      cost.second += value.size();
+      if (!value.empty()) values.insert(value);
+    }
+    if (values.size() < siblings.size() || (!best.empty() && cost >= least)) continue;
+    best = name;
+    least = cost;
+  }
+  return best;
+}
+
+// Children with the same workflow whose author gave them no ids of their own.
+void label(const std::vector<Delegation>& delegations, std::vector<Child>& children) {
+  for (const Delegation& delegation : delegations) {
+    std::vector<Child*> siblings;
+    for (Child& child : children) {
+      if (child.workflow_id == delegation.workflow_id && !has_own_name(child)) siblings.push_back(&child);
+    }
+    if (siblings.size() < 2 || !siblings.front()->label.empty()) continue;
+    const std::string argument = distinguishing_argument(delegation, siblings);
+    for (std::size_t i = 0; i < siblings.size(); ++i) {
+      siblings[i]->label =
+          argument.empty() ? fmt::format("{} of {}", i + 1, siblings.size()) : name_in(siblings[i]->context[argument]);
+    }
+  }
+}
+
+// Each has its own: the declared one, else that of the step; with its label or id if others have the same.
+void give_goals(const SessionNode& at, const Value& context, std::vector<Child>& children) {
+  const std::string title = workflow::fill_in_line(at.step().title, context, at.braces());
+  std::map<std::string, int> declared;
+  for (const Child& child : children) ++declared[child.goal];
+  for (Child& child : children) {
+    const bool is_shared = declared[child.goal] > 1;
+    const std::string& name = child.label.empty() && has_own_name(child) ? child.id : child.label;
+    const std::string mark = is_shared && !name.empty() ? fmt::format(" ({})", name) : "";
+    child.goal = child.goal.empty() ? fmt::format("{}{}: {}", title, mark, at.summary.goal) : child.goal + mark;
+  }
 }
 
 std::vector<Child> loop_children(const SessionNode& at, const Value& context) {
@@ -49,8 +120,8 @@ std::vector<Child> loop_children(const SessionNode& at, const Value& context) {
     child.id = fmt::format("{}#{}", step.id, i + 1);
     child.workflow_id = step.id + "#body";
     if (body != calls.end()) child.hash = body->second;
-    child.goal =
-        fmt::format("{} ({} of {}): {}", workflow::fill_in_line(step.title, context), i + 1, count, at.summary.goal);
+    child.goal = fmt::format("{} ({} of {}): {}", workflow::fill_in_line(step.title, context, at.braces()), i + 1,
+                             count, at.summary.goal);
     child.context = context;
     child.context.set(loop.item_var, items->items()[i]);
     child.context.set(loop.index_var, i);
@@ -65,15 +136,16 @@ std::vector<Child> loop_children(const SessionNode& at, const Value& context) {
 std::vector<Child> children_of_step(const SessionNode& at, const Value& context) {
   const workflow::Step& step = at.step();
   if (step.loop() != nullptr) return loop_children(at, context);
+  std::vector<Delegation> delegations;
+  if (const workflow::CallStep* call = step.call()) delegations = {call->call};
+  if (const workflow::ParallelStep* parallel = step.parallel()) delegations = parallel->delegations;
+  std::erase_if(delegations, [&](const Delegation& delegation) {
+    return delegation.run_condition && !workflow::holds(*delegation.run_condition, context);
+  });
   std::vector<Child> children;
-  const auto add = [&](const Delegation& delegation) {
-    if (delegation.run_condition && !workflow::holds(*delegation.run_condition, context)) return;
-    children.push_back(delegated_child(delegation, at, context));
-  };
-  if (const workflow::CallStep* call = step.call()) add(call->call);
-  if (const workflow::ParallelStep* parallel = step.parallel()) {
-    for (const Delegation& delegation : parallel->delegations) add(delegation);
-  }
+  for (const Delegation& delegation : delegations) children.push_back(delegated_child(delegation, at, context));
+  label(delegations, children);
+  give_goals(at, context, children);
   return children;
 }
 

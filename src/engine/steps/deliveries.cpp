@@ -65,7 +65,9 @@ Result<SessionResponse> Deliveries::continue_session(SessionUpdate& update, cons
   }
   const auto program = SB_TRY(programs_.get(update.transaction(), update.summary().hash));
   const StepUpdate step{update, *program, token.node};
-  const auto show = [&] { return responses_.open(step.transaction(), step.here(), RenderReason::kRehydrate); };
+  const auto show = [&] {
+    return responses_.open(step.transaction(), step.here(), {.reason = RenderReason::kRehydrate});
+  };
   if (node.kind == NodeKind::kEnd) return show();
   SB_TRY(check_can_continue(step.here()));
   if (node.waiting) return poll_waiting(step, submission, delivers);
@@ -152,7 +154,7 @@ Result<SessionResponse> Deliveries::poll_breaker(const StepUpdate& step, const S
   }
   if (is_quorum) return joins_.join(step, submission);
   if (delivers) return deliver(step, submission);
-  return responses_.open(step.transaction(), step.here(), RenderReason::kRehydrate);
+  return responses_.open(step.transaction(), step.here(), {.reason = RenderReason::kRehydrate});
 }
 
 }  // namespace sb::engine

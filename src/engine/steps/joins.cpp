@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "engine/steps/read_child_result.hpp"
 #include "engine/transaction/session_events.hpp"
 #include "workflow/check/contract.hpp"
 
@@ -11,8 +12,6 @@ namespace sb::engine {
 namespace {
 
 constexpr std::string_view kChildOutcome = "wr.child_outcome";
-constexpr std::size_t kCapturedNotesBytes = 8u << 10;
-constexpr std::size_t kCapturedArtifactBytes = 32u << 10;
 
 bool has_ended(const Child& child) {
   return !child.outcome.empty();
@@ -67,40 +66,6 @@ Status check_reports(const std::vector<Child>& children, const Submission& submi
   return {};
 }
 
-// {outcome, notes, artifacts} of a child; what is too large for a context is named instead of included.
-Result<Value> result_of(store::Transaction& transaction, const Child& child) {
-  // A child that was not waited for is stopped with the join.
-  const bool is_left = child.outcome.empty();
-  Value result = Value::object({{"outcome", is_left ? "stopped" : child.outcome}});
-  if (is_left || !child.reason.empty()) result.set("reason", is_left ? "not waited for" : child.reason);
-  if (!child.session.empty()) result.set("session", child.session);
-  const auto summary = child.session.empty() ? std::nullopt : SB_TRY(read_summary(transaction, child.session));
-  const auto tip = summary ? SB_TRY(read_node(transaction, child.session, summary->tip)) : std::nullopt;
-  std::string notes;
-  Value artifacts = Value::array();
-  if (tip) {
-    const auto last = tip->parent == 0
-                          ? std::nullopt
-                          : SB_TRY(read_attempt(transaction, child.session, tip->parent, tip->parent_attempt));
-    if (last) notes = SB_TRY(read_output(transaction, child.session, last->output_seq)).notes;
-    for (const auto& [kind, hash] : tip->artifacts) {
-      Value artifact = SB_TRY(read_json_blob(transaction, hash));
-      const std::size_t bytes = to_json(artifact).size();
-      if (bytes > kCapturedArtifactBytes) {
-        artifact = Value::object({{"kind", kind}, {"artifact", hash}, {"bytes", bytes}});
-      }
-      artifacts.push_back(std::move(artifact));
-    }
-  }
-  if (notes.size() > kCapturedNotesBytes) {
-    result.set("notesBytes", notes.size());
-    notes = fmt::format("[{} bytes: signalbox session show {}]", notes.size(), child.session);
-  }
-  result.set("notes", std::move(notes));
-  result.set("artifacts", std::move(artifacts));
-  return result;
-}
-
 // What the children leave in the context, by key.
 Result<Value> captured_values(const StepUpdate& step) {
   const workflow::LoopStep* loop = step.definition().loop();
@@ -109,7 +74,7 @@ Result<Value> captured_values(const StepUpdate& step) {
   Value all = Value::array();
   for (const Child& child : step.node().children) {
     if (child.capture_as.empty() && key.empty()) continue;
-    Value result = SB_TRY(result_of(step.transaction(), child));
+    Value result = captured_value(SB_TRY(read_child_result(step.transaction(), child)));
     if (loop != nullptr) {
       all.push_back(std::move(result));
     } else {
@@ -157,7 +122,7 @@ Result<SessionResponse> Joins::poll(const StepUpdate& step, const Submission& su
     return ask_about_quorum(step, fmt::format("{} of {} sessions succeeded; {} were needed.\n{}", completed,
                                               children.size(), quorum, name_ended_badly(children)));
   }
-  if (!delivers) return responses_.open(step.transaction(), step.here(), RenderReason::kAdvance);
+  if (!delivers) return responses_.open(step.transaction(), step.here(), {});
   const auto open = still_open(SB_TRY(responses_.children(step.transaction(), step.node())));
   return responses_.blocked(step.transaction(), step.here(), open, false);
 }

@@ -76,6 +76,7 @@ Value started_value(const NewSession& new_session, const std::string& context, c
     value.set("lineage", sign_lineage({new_session.parent_session, new_session.id, new_session.depth}, key));
   }
   if (!new_session.references.is_null()) value.set("references", new_session.references);
+  if (!new_session.out_of_scope.empty()) value.set("out_of_scope", Value::array(new_session.out_of_scope));
   return value;
 }
 

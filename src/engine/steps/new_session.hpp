@@ -26,6 +26,7 @@ struct NewSession {
   std::string parent_session, parent_child;
   NodeNo parent_node = 0;
   int depth = 0;
+  std::vector<std::string> out_of_scope;
 
   // A session that a node of `parent` starts, in the same workspace; `child` is its name there.
   static NewSession below(const Summary& parent, NodeNo node, std::string child);

@@ -4,10 +4,11 @@
 
 #include "base/assert.hpp"
 #include "base/limits.hpp"
+#include "base/text.hpp"
 #include "engine/advance/blockers.hpp"
 #include "engine/advance/questions.hpp"
-#include "engine/recall/recall.hpp"
 #include "engine/state/rows.hpp"
+#include "engine/steps/known_before.hpp"
 #include "engine/transaction/session_events.hpp"
 #include "inbox/question/answer_command.hpp"
 #include "inbox/question/choice_text.hpp"
@@ -15,6 +16,8 @@
 
 namespace sb::engine {
 namespace {
+
+constexpr std::size_t kListedGoalBytes = 1'000;  // the whole goal is in the child's own first step
 
 Value decision_value(const inbox::DecisionState& state, bool may_relay) {
   Value options = Value::array();
@@ -49,7 +52,10 @@ std::string_view why_of(const Waiting& waiting) {
 Value children_value(const std::vector<ChildView>& children) {
   Value listed = Value::array();
   for (const ChildView& child : children) {
-    Value item = Value::object({{"id", child.id}, {"workflowId", child.workflow_id}, {"goal", child.goal}});
+    Value item = Value::object(
+        {{"id", child.id}, {"workflowId", child.workflow_id}, {"goal", shortened(child.goal, kListedGoalBytes)}});
+    if (!child.label.empty()) item.set("label", child.label);
+    if (!child.tier.empty()) item.set("modelTier", child.tier);
     if (!child.token.empty()) item.set("continueToken", child.token);
     if (!child.outcome.empty()) item.set("outcome", child.outcome);
     listed.push_back(std::move(item));
@@ -61,38 +67,12 @@ Result<Value> seen_context(store::Snapshot& snapshot, const SessionNode& at) {
   return context_at(at.program, at.node.position, SB_TRY(read_json_blob(snapshot, at.node.context)));
 }
 
-// The newest notes on the way to this node.
-Result<std::string> recall_before(store::Snapshot& snapshot, const SessionNode& at) {
-  const std::string& session = at.summary.id;
-  Node current = at.node;
-  const auto before = [&](NodeNo number) -> Result<std::optional<RecalledStep>> {
-    SB_ASSERT(number == current.number);
-    if (current.parent == 0) return std::nullopt;
-    auto parent = SB_TRY(read_node(snapshot, session, current.parent));
-    const auto attempt = SB_TRY(read_attempt(snapshot, session, current.parent, current.parent_attempt));
-    if (!parent || !attempt) {
-      return fail(ErrorCode::kCorrupt, fmt::format("node {} of session {} is missing", current.parent, session));
-    }
-    RecalledStep past;
-    past.node = parent->number;
-    past.parent = parent->parent;
-    past.step_id = parent->position.step;
-    if (const StepNo step = at.program.find(past.step_id); step != kNoStep) {
-      past.title = at.program.at(step).step->title;
-    }
-    past.notes = SB_TRY(read_output(snapshot, session, attempt->output_seq)).notes;
-    current = std::move(*parent);
-    return past;
-  };
-  return recall(at.node.number, limits::kRecallBytes, before, at.node.depth);
-}
-
-SessionResponse complete(const SessionNode& at, const std::vector<std::string>& notices) {
-  return {render_complete(at.program, notices), Value::object({{"kind", "complete"},
-                                                               {"sessionId", at.summary.id},
-                                                               {"isComplete", true},
-                                                               {"pending", Value()},
-                                                               {"nextIntent", "complete"}})};
+SessionResponse complete(const SessionNode& at, const std::vector<std::string>& notices, const std::string& results) {
+  return {render_complete(at.program, notices, results), Value::object({{"kind", "complete"},
+                                                                        {"sessionId", at.summary.id},
+                                                                        {"isComplete", true},
+                                                                        {"pending", Value()},
+                                                                        {"nextIntent", "complete"}})};
 }
 
 }  // namespace
@@ -105,16 +85,27 @@ struct ResponseWriter::Question {
 };
 
 Result<SessionResponse> ResponseWriter::open(store::Snapshot& snapshot, const SessionNode& at,
-                                             RenderReason render_reason, std::vector<std::string> notices,
-                                             const Value& references) const {
-  if (at.node.waiting && render_reason != RenderReason::kRehydrate) return awaiting(snapshot, at);
-  if (at.node.kind == NodeKind::kEnd) return complete(at, notices);
+                                             Occasion occasion) const {
+  const bool is_resumed = occasion.reason == RenderReason::kRehydrate;
+  if (at.node.waiting && !is_resumed) return awaiting(snapshot, at);
+  std::optional<Node> before = occasion.from != nullptr ? std::optional(*occasion.from) : std::nullopt;
+  if (is_resumed && at.node.parent != 0) before = SB_TRY(read_node(snapshot, at.summary.id, at.node.parent));
+  const std::vector<Node> joined = SB_TRY(joined_before(snapshot, at.summary.id, before));
+  const std::string results = SB_TRY(results_before(snapshot, joined, surface_));
+  if (at.node.kind == NodeKind::kEnd) return complete(at, occasion.notices, results);
   const Value context = SB_TRY(seen_context(snapshot, at));
-  StepView view{.program = at.program, .node = at.node, .context = context, .render_reason = render_reason};
+  StepView view{.program = at.program, .node = at.node, .context = context, .render_reason = occasion.reason};
   view.goal = at.summary.goal;
-  view.notices = std::move(notices);
-  view.references = references;
-  if (render_reason == RenderReason::kRehydrate) view.recall = SB_TRY(recall_before(snapshot, at));
+  view.notices = std::move(occasion.notices);
+  view.references = std::move(occasion.references);
+  view.results = results;
+  view.braces = at.braces();
+  if (is_resumed) {
+    view.values = SB_TRY(values_before(snapshot, at, joined, surface_));
+    view.recall = SB_TRY(recall_before(snapshot, at));
+  } else if (before) {
+    view.iterated = SB_TRY(iterations_before(snapshot, at, *before, occasion.outcome));
+  }
   if (!at.node.waiting) return step(snapshot, at, view);
   // An agent that resumes here is shown the next step without this.
   SessionResponse waits = SB_TRY(awaiting(snapshot, at));
@@ -133,8 +124,13 @@ Result<SessionResponse> ResponseWriter::step(store::Snapshot& snapshot, const Se
   const std::vector<ChildView> started = SB_TRY(children(snapshot, at.node));
   response.line.set("children", children_value(started));
   const workflow::ParallelStep* parallel = at.step().parallel();
-  for (const std::string& notice : view.notices) response.text += notice + "\n\n";
-  response.text += render_children(at.program, at.node, started, parallel != nullptr ? parallel->quorum : 0);
+  if (view.render_reason == RenderReason::kRehydrate) {
+    response.text = render_opening(view);
+  } else {
+    for (const std::string& notice : view.notices) response.text += notice + "\n\n";
+  }
+  response.text += view.results;
+  response.text += render_children(at.program, at.node, started, parallel != nullptr ? parallel->quorum : 0, surface_);
   return response;
 }
 
@@ -215,7 +211,13 @@ SessionResponse ResponseWriter::stopped(const Summary& summary) const {
 Result<std::vector<ChildView>> ResponseWriter::children(store::Snapshot& snapshot, const Node& node) const {
   std::vector<ChildView> views;
   for (const Child& child : node.children) {
-    ChildView view{child.id, child.workflow_id, child.goal, "", child.outcome, child.reason};
+    ChildView view{.id = child.id,
+                   .workflow_id = child.workflow_id,
+                   .goal = child.goal,
+                   .outcome = child.outcome,
+                   .reason = child.reason,
+                   .label = child.label,
+                   .tier = child.tier};
     if (!child.session.empty() && child.outcome.empty()) {
       const auto summary = SB_TRY(read_summary(snapshot, child.session));
       const auto tip = summary ? SB_TRY(read_node(snapshot, child.session, summary->tip)) : std::nullopt;
@@ -238,7 +240,7 @@ Value ResponseWriter::line(const SessionNode& at, const Value& context, std::str
                         {"checkpointToken", token(Purpose::kCheckpoint)},
                         {"isComplete", false},
                         {"pending", Value::object({{"stepId", step.id},
-                                                   {"title", workflow::fill_in_line(step.title, context)},
+                                                   {"title", workflow::fill_in_line(step.title, context, at.braces())},
                                                    {"requires", requirements(at.program, at.node.position, context)}})},
                         {"nextIntent", next_intent}});
 }

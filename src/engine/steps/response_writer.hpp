@@ -15,12 +15,18 @@ namespace sb::engine {
 
 class ResponseWriter {
  public:
-  ResponseWriter(const SessionTokens& tokens, const inbox::Inbox& inbox) : tokens_(tokens), inbox_(inbox) {}
+  ResponseWriter(const SessionTokens& tokens, const inbox::Inbox& inbox, Surface surface)
+      : tokens_(tokens), inbox_(inbox), surface_(surface) {}
 
-  // For an open node: its step, its question, its children, or the end. `references`: of a session that starts or is
-  // resumed.
-  Result<SessionResponse> open(store::Snapshot& snapshot, const SessionNode& at, RenderReason render_reason,
-                               std::vector<std::string> notices = {}, const Value& references = {}) const;
+  struct Occasion {
+    RenderReason reason = RenderReason::kAdvance;
+    std::vector<std::string> notices = {};
+    Value references = {};                   // of a session that starts or is resumed
+    const Node* from = nullptr;              // the node that was just left
+    const AdvanceResult* outcome = nullptr;  // of leaving it: not in the rows yet
+  };
+  // For an open node: its step, its question, its children, or the end.
+  Result<SessionResponse> open(store::Snapshot& snapshot, const SessionNode& at, Occasion occasion) const;
   // The node waits for a person or an evaluator.
   Result<SessionResponse> awaiting(store::Snapshot& snapshot, const SessionNode& at) const;
   // The open attempt is refused. `ends_attempt`: it counts, and only the next one's token continues.
@@ -43,6 +49,7 @@ class ResponseWriter {
 
   const SessionTokens& tokens_;
   const inbox::Inbox& inbox_;
+  const Surface surface_;
 };
 
 }  // namespace sb::engine

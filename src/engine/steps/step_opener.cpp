@@ -81,12 +81,12 @@ Result<Node> StepOpener::next_node(SessionUpdate& update, const Program& program
   node.context = SB_TRY(put_json_blob(update.transaction(), outcome.context));
   const SessionNode at{program, update.summary(), node};
   const Value seen = context_at(program, to, outcome.context);
-  if (node.kind != NodeKind::kEnd) node.title = workflow::fill_in_line(at.step().title, seen);
+  if (node.kind != NodeKind::kEnd) node.title = workflow::fill_in_line(at.step().title, seen, at.braces());
   if (node.kind == NodeKind::kDecision) {
     const std::string id = SB_TRY(ask(inbox_, update, step_question(at, seen)));
     node.waiting = Waiting{Waiting::Kind::kDecision, id, "", ""};
   }
-  if (node.kind == NodeKind::kChildren) node.children = children_of_step(at, seen);
+  if (node.kind == NodeKind::kChildren) node.children = SB_TRY(children_at(update.transaction(), at, seen));
   if (node.children.size() > limits::kChildren) {
     return refuse("PRECONDITION_FAILED", ErrorCode::kLimit,
                   fmt::format("step {} would start {} sessions; at most {} are allowed", to.step, node.children.size(),
@@ -94,6 +94,18 @@ Result<Node> StepOpener::next_node(SessionUpdate& update, const Program& program
                   "Reduce the number of items");
   }
   return node;
+}
+
+// A child without a model tier of its own has that of its workflow.
+Result<std::vector<Child>> StepOpener::children_at(store::Transaction& transaction, const SessionNode& at,
+                                                   const Value& seen) {
+  std::vector<Child> children = children_of_step(at, seen);
+  for (Child& child : children) {
+    if (!child.tier.empty() || child.hash.empty()) continue;
+    const auto program = SB_TRY(programs_.get(transaction, child.hash));
+    if (const auto tier = program->definition().model_tier) child.tier = workflow::to_string(*tier);
+  }
+  return children;
 }
 
 Status StepOpener::start_children(const StepUpdate& step) {

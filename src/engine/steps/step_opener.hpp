@@ -48,6 +48,7 @@ class StepOpener {
 
  private:
   Result<Node> next_node(SessionUpdate& update, const Program& program, const Node& from, const AdvanceResult& outcome);
+  Result<std::vector<Child>> children_at(store::Transaction& transaction, const SessionNode& at, const Value& seen);
   Result<bool> start_child(const StepUpdate& step, const Child& child);
 
   const SessionTokens& tokens_;

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "engine/advance/advance.hpp"
+#include "engine/advance/item_fields.hpp"
 #include "engine/answer/answer.hpp"
 #include "workflow/check/assessment.hpp"
 #include "workflow/schema/example.hpp"
@@ -113,6 +114,15 @@ class Answering {
     return notes;
   }
 
+  // With the fields that loops over it use.
+  Value items_for(const std::string& key) const {
+    const std::vector<std::string> fields = item_fields_of(program_, key);
+    if (fields.empty()) return Value::array({"first", "second"});
+    Value item = Value::object();
+    for (const std::string& field : fields) item.set(field, "example");
+    return Value(Value::Array{item, item});
+  }
+
   Value value_for(const workflow::Step& step, const std::string& key, const std::string& type) const {
     if (const Value* answer = playing_.answers.find(key)) return *answer;
     const auto declared = std::ranges::find(step.captures, key, &workflow::Capture::key);
@@ -120,7 +130,7 @@ class Answering {
       if (auto example = workflow::example_of(declared->schema)) return std::move(*example);
     }
     // Needed by a loop or decision ahead, which specifies only the type.
-    if (type == "array" || type == "list") return Value::array({"first", "second"});
+    if (type == "array" || type == "list") return items_for(key);
     if (type == "integer" || type == "number" || type == "count") return Value(2);
     if (type == "boolean") return Value(true);
     if (type == "object") return Value::object();

@@ -19,16 +19,25 @@ constexpr std::string_view kOutOfScope = "outOfScope";
 constexpr std::size_t kRequiredOutputBytes = 300;
 constexpr std::size_t kTitleBytes = 120;
 constexpr std::size_t kGoalBytes = 160;
+constexpr std::size_t kScopeEntryBytes = 512;
 
-void add_paths(std::vector<std::string>& paths, const Value& entries) {
-  if (!entries.is_array()) return;
-  for (const Value& entry : entries.items()) {
-    if (!entry.is_string()) continue;
-    for (std::string& path : guard::paths_named(entry.as_string())) {
-      if (paths.size() < limits::kScopePaths && std::ranges::find(paths, path) == paths.end())
-        paths.push_back(std::move(path));
+// A long sentence is replaced by the paths it names: the row is written with every step.
+void add_entries(std::vector<std::string>& all, const std::vector<std::string>& entries) {
+  for (const std::string& entry : entries) {
+    const bool is_long = entry.size() > kScopeEntryBytes;
+    for (std::string& one : is_long ? guard::paths_named(entry) : std::vector{entry}) {
+      if (all.size() < limits::kScopePaths && std::ranges::find(all, one) == all.end()) all.push_back(std::move(one));
     }
   }
+}
+
+void add_entries(std::vector<std::string>& all, const Value& entries) {
+  if (!entries.is_array()) return;
+  std::vector<std::string> texts;
+  for (const Value& entry : entries.items()) {
+    if (entry.is_string()) texts.push_back(entry.as_string());
+  }
+  add_entries(all, texts);
 }
 
 std::string names_at(const Value& items, std::string_view member) {
@@ -41,6 +50,15 @@ std::string names_at(const Value& items, std::string_view member) {
   return names;
 }
 
+// Without keys that are needed only if a certain step comes next.
+Value certain_captures(const Value& wanted) {
+  Value captures = wanted["captures"];
+  if (captures.is_array()) {
+    std::erase_if(captures.items(), [](const Value& capture) { return capture.find("ifNext") != nullptr; });
+  }
+  return captures;
+}
+
 std::string required_output_text(const Program& program, const Position& position, const Value& context) {
   const Value wanted = requirements(program, position, context);
   std::string text;
@@ -51,7 +69,7 @@ std::string required_output_text(const Program& program, const Position& positio
   if (wanted["notes"] == Value(true)) text = "notes";
   add("an artifact for", names_at(wanted["contracts"], ""));
   add("the assessment", names_at(wanted["assessments"], "id"));
-  add("context keys", names_at(wanted["captures"], "key"));
+  add("context keys", names_at(certain_captures(wanted), "key"));
   if (wanted["criteria"].is_array() && wanted["criteria"].size() > 0) {
     add("and", fmt::format("{} more checks", wanted["criteria"].size()));
   }
@@ -77,14 +95,14 @@ Result<OpenStepFacts> facts_of(store::Snapshot& snapshot, const Program& program
   OpenStepFacts facts;
   if (node.kind == NodeKind::kEnd) return facts;
   facts.required_output = required_output_text(program, node.position, context);
-  add_paths(facts.out_of_scope, context[kOutOfScope]);
+  add_entries(facts.out_of_scope, context[kOutOfScope]);
   if (context.is_object()) {
     for (const Value::Member& member : context.members()) {
-      if (member.value.string_at("kind") == kHandoff) add_paths(facts.out_of_scope, member.value[kOutOfScope]);
+      if (member.value.string_at("kind") == kHandoff) add_entries(facts.out_of_scope, member.value[kOutOfScope]);
     }
   }
   if (const auto handoff = node.artifacts.find(std::string(kHandoff)); handoff != node.artifacts.end()) {
-    add_paths(facts.out_of_scope, SB_TRY(read_json_blob(snapshot, handoff->second))[kOutOfScope]);
+    add_entries(facts.out_of_scope, SB_TRY(read_json_blob(snapshot, handoff->second))[kOutOfScope]);
   }
   return facts;
 }
@@ -105,6 +123,8 @@ std::optional<guard::OpenStep> open_step_of(const Program& program, const Summar
   if (interlock.writes_declared) open.writes = interlock.writes;
   open.commands_read_only = interlock.commands_read_only;
   open.out_of_scope = std::move(facts.out_of_scope);
+  add_entries(open.out_of_scope, summary.out_of_scope);
+  open.context = tip.context;
   open.required_output = std::move(facts.required_output);
   if (tip.waiting) {
     open.waiting = to_string(tip.waiting->what);

@@ -15,8 +15,8 @@ struct OpenStepFacts {
   std::vector<std::string> out_of_scope;
 };
 
-// The paths that shaping put out of scope: the context's `outOfScope`, and `outOfScope` of a `wr.shaping_handoff` that
-// is in the context or was delivered on this branch.
+// What shaping put out of scope, as it said it: the context's `outOfScope`, and `outOfScope` of a `wr.shaping_handoff`
+// that is in the context or was delivered on this branch.
 Result<OpenStepFacts> facts_of(store::Snapshot& snapshot, const Program& program, const Node& node,
                                const Value& context);
 

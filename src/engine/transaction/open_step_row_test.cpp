@@ -125,7 +125,8 @@ TEST_F(OpenSteps, KnowWhatShapingPutOutOfScope) {
       {{"kind", "wr.shaping_handoff"},
        {"outOfScope", Value::array({"Keep `src/legacy/**` as it is.", "Export to spreadsheets.", "docs/api.md"})}});
   place_.start(kHeld, Value::object({{"shaped", handoff}}));
-  EXPECT_THAT(only().out_of_scope, ElementsAre("src/legacy/**", "docs/api.md"));
+  EXPECT_THAT(only().out_of_scope,
+              ElementsAre("Keep `src/legacy/**` as it is.", "Export to spreadsheets.", "docs/api.md"));
   EXPECT_EQ(SessionTestHome::kind(deliver(
                 place_.rehydrate(place_.start(kHeld, Value::object({{"outOfScope", Value::array({"vendor/"})}}))))),
             "ok");

@@ -25,14 +25,28 @@ Result<Value> read_event(store::Snapshot& snapshot, std::string_view session, st
   return parse_stored(events.front().payload);
 }
 
-Result<AttemptOutput> read_output(store::Snapshot& snapshot, std::string_view session, std::int64_t seq) {
-  AttemptOutput out;
-  if (seq == 0) return out;
+namespace {
+
+// Of an output_recorded or attempt_blocked.
+Result<Value> output_payload(store::Snapshot& snapshot, std::string_view session, std::int64_t seq) {
   const auto events = SB_TRY(snapshot.events(session_stream(session), seq, 1));
   if (events.empty() || events.front().seq != seq) {
     return fail(ErrorCode::kCorrupt, fmt::format("event {} of session {} is missing", seq, session));
   }
-  const Value payload = SB_TRY(parse_stored(events.front().payload));
+  return parse_stored(events.front().payload);
+}
+
+}  // namespace
+
+Result<std::string> read_notes(store::Snapshot& snapshot, std::string_view session, std::int64_t seq) {
+  if (seq == 0) return std::string();
+  return SB_TRY(output_payload(snapshot, session, seq)).string_at("notes").value_or("");
+}
+
+Result<AttemptOutput> read_output(store::Snapshot& snapshot, std::string_view session, std::int64_t seq) {
+  AttemptOutput out;
+  if (seq == 0) return out;
+  const Value payload = SB_TRY(output_payload(snapshot, session, seq));
   out.notes = payload.string_at("notes").value_or("");
   if (const Value* set = payload.find("context_set")) out.context_set = *set;
   if (const Value* removed = payload.find("removed"); removed != nullptr && removed->is_array()) {

@@ -18,4 +18,7 @@ Result<Value> read_event(store::Snapshot& snapshot, std::string_view session, st
 // What an attempt delivered; `seq` is its Attempt::output_seq. Empty for 0.
 Result<AttemptOutput> read_output(store::Snapshot& snapshot, std::string_view session, std::int64_t seq);
 
+// Only its notes.
+Result<std::string> read_notes(store::Snapshot& snapshot, std::string_view session, std::int64_t seq);
+
 }  // namespace sb::engine

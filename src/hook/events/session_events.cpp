@@ -3,7 +3,10 @@
 
 #include <algorithm>
 
+#include "base/crypto.hpp"
 #include "base/document/document.hpp"
+#include "base/document/shown_values.hpp"
+#include "base/document/stored_reader.hpp"
 #include "base/text/printable.hpp"
 #include "base/text/unicode.hpp"
 #include "guard/host_session.hpp"
@@ -23,16 +26,29 @@ struct Situation {
   CurrentStep current;
   std::optional<inbox::DecisionState> decision;  // the one waited for
   bool is_reported = false;                      // its end was already reported to this conversation
+  Value context = {};                            // the values that the step sees
 
   bool has_answer() const { return decision && !decision->is_open(); }
 };
+
+// Nothing for a row of an older version, or if the values cannot be read: the note matters more than they do.
+Value context_of(store::Snapshot& snapshot, const guard::OpenStep& step) {
+  const auto bytes = from_hex(step.context);
+  Digest digest{};
+  if (!bytes || bytes->size() != digest.size()) return {};
+  std::ranges::copy(*bytes, digest.begin());
+  const auto blob = snapshot.blob(digest);
+  if (!blob || !*blob) return {};
+  return parse_stored(**blob).value_or(Value());
+}
 
 Result<std::optional<Situation>> situation_of(const HookEvent& event, inbox::Home& home, const Seams& seams) {
   const std::string folder = SB_TRY(folder_of(event, seams));
   return home.store().read([&](store::Snapshot& snapshot) -> Result<std::optional<Situation>> {
     auto current = SB_TRY(current_step(snapshot, event, folder, seams.clock.now_ms()));
     if (!current) return std::nullopt;
-    Situation situation{std::move(*current), std::nullopt, false};
+    Situation situation{.current = std::move(*current), .decision = std::nullopt};
+    situation.context = context_of(snapshot, situation.current.step());
     const std::string& decision = situation.current.step().decision;
     if (decision.empty()) return situation;
     auto state = home.inbox().peek_in(snapshot, decision);
@@ -101,6 +117,16 @@ std::string step_text(const Situation& situation) {
   if (step.commands_read_only) rules += fmt::format("{}run only read-only commands", rules.empty() ? "" : "; ");
   if (!rules.empty()) text += fmt::format("\nWhile it is open: {}.", rules);
   return text;
+}
+
+// The context values of its branch, as far as there is room.
+std::string context_text(const Situation& situation, std::size_t room) {
+  constexpr std::string_view kHeading = "\nContext:\n";
+  constexpr std::size_t kLeastRoom = 80;
+  if (room < kHeading.size() + kLeastRoom) return {};
+  std::string values = shown_values(situation.context, room - kHeading.size(), "rehydrating", {"goal"});
+  while (values.ends_with('\n')) values.pop_back();
+  return values.empty() ? values : std::string(kHeading) + values;
 }
 
 // What the continue_workflow call does, by what the step waits for. A waiting step is not submitted: calling again
@@ -206,9 +232,9 @@ Result<std::string> at_session_start(const HookEvent& event, const HookContext& 
     if (const Status kept = record_notified_once(event, *situation, seams); !kept) hook_context.log.add(kept.error());
   }
   const std::string tail = how_to_continue(*situation);
-  const std::string text = step_text(*situation);
+  const std::string text(utf8_prefix(step_text(*situation), limits::kHookNoteBytes - tail.size()));
   return additional_context("SessionStart",
-                            std::string(utf8_prefix(text, limits::kHookNoteBytes - tail.size())) + tail);
+                            text + context_text(*situation, limits::kHookNoteBytes - tail.size() - text.size()) + tail);
 }
 
 Result<std::string> at_prompt(const HookEvent& event, const HookContext& hook_context) {

@@ -32,6 +32,7 @@ Status may_answer(const DecisionFacts& facts, const Responder& from, std::string
   }
   switch (from.channel) {
     case Channel::kTerminal:
+    case Channel::kCommand:
     case Channel::kConsole:
     case Channel::kElicitation:
     case Channel::kHook:

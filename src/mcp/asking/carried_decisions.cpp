@@ -52,7 +52,7 @@ class DecisionCarrier {
       if (!next) return error_result(next.error());
       answer = std::move(*next);
     }
-    return answer_result(answer, note_);
+    return answer_result(answer, note_, call_.client_name);
   }
 
   HandlerResult resume(const Waited& waited, const DialogState& asked) {
@@ -77,7 +77,7 @@ class DecisionCarrier {
     auto answer = continue_session(waited.token);
     if (!answer) return error_result(answer.error());
     if (decision_of(*answer) != asked.decision) return carry(std::move(*answer));
-    if (!heard.again) return answer_result(*answer, note_);
+    if (!heard.again) return answer_result(*answer, note_, call_.client_name);
     return ask(*answer, *state, *heard.again);
   }
 
@@ -98,7 +98,7 @@ class DecisionCarrier {
       if (question) return std::move(*question);
     }
     const std::string advice = dialog_advice(home_.home().inbox(), state, call_);
-    return answer_result(answer, note_.empty() || advice.empty() ? note_ + advice : note_ + "\n" + advice);
+    return answer_result(answer, note_.empty() || advice.empty() ? note_ + advice : note_ + "\n" + advice, call_.client_name);
   }
 
   WorkerContext& worker_;
@@ -119,7 +119,7 @@ std::optional<HandlerResult> resume_pending_call(WorkerContext& worker, Call& ca
 }
 
 HandlerResult ask_for_decision(WorkerContext& worker, SessionResponse answer, Call& call, std::string_view note) {
-  if (decision_of(answer).empty()) return answer_result(answer, note);
+  if (decision_of(answer).empty()) return answer_result(answer, note, call.client_name);
   const auto home = worker.home();
   if (!home) return error_result(home.error());
   return DecisionCarrier(worker, **home, call, std::string(note)).carry(std::move(answer));

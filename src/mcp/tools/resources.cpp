@@ -23,6 +23,30 @@ RpcError failed(const Error& error) {
   return {net::rpc::kInternalError, error.to_string()};
 }
 
+Value children_of(const engine::Node& node) {
+  Value all = Value::array();
+  for (const engine::Child& child : node.children) {
+    Value one = Value::object({{"id", child.id}, {"sessionId", child.session}});
+    if (!child.label.empty()) one.set("label", child.label);
+    if (!child.outcome.empty()) one.set("outcome", child.outcome);
+    all.push_back(std::move(one));
+  }
+  return all;
+}
+
+// What its branch has delivered: the last notes, and the newest artifact of each kind.
+Status add_delivered(engine::Sessions& sessions, const std::string& id, const engine::Node& tip, Value& view) {
+  if (tip.parent != 0) {
+    if (const auto last = SB_TRY(sessions.attempt(id, tip.parent, tip.parent_attempt))) {
+      view.set("lastNotes", SB_TRY(sessions.output(id, *last)).notes);
+    }
+  }
+  Value artifacts = Value::array();
+  for (const auto& [kind, hash] : tip.artifacts) artifacts.push_back(SB_TRY(sessions.artifact(hash)));
+  view.set("artifacts", std::move(artifacts));
+  return {};
+}
+
 Result<Value> session_view(engine::Sessions& sessions, const std::string& id) {
   const engine::Summary summary = SB_TRY(sessions.summary(id));
   SB_TRY(sessions.check_driver(summary));
@@ -33,10 +57,15 @@ Result<Value> session_view(engine::Sessions& sessions, const std::string& id) {
   const std::size_t from = nodes.size() > kShownNodes ? nodes.size() - kShownNodes : 0;
   for (std::size_t i = from; i < nodes.size(); ++i) {
     if (nodes[i].kind == engine::NodeKind::kEnd) continue;
-    steps.push_back(
-        Value::object({{"node", nodes[i].number}, {"stepId", nodes[i].position.step}, {"title", nodes[i].title}}));
+    Value step =
+        Value::object({{"node", nodes[i].number}, {"stepId", nodes[i].position.step}, {"title", nodes[i].title}});
+    if (!nodes[i].children.empty()) step.set("children", children_of(nodes[i]));
+    steps.push_back(std::move(step));
   }
   value.set("steps", std::move(steps));
+  const engine::Node tip = SB_TRY(sessions.node(id, summary.tip));
+  value.set("context", SB_TRY(sessions.context(tip)));
+  SB_TRY(add_delivered(sessions, id, tip, value));
   return value;
 }
 
@@ -51,11 +80,12 @@ Value listed_resources() {
 }
 
 Value listed_templates() {
-  return Value::Array{Value::object({{"uriTemplate", kSessionTemplate},
-                                     {"name", "session"},
-                                     {"title", "A session"},
-                                     {"description", "Its status, the last submission, and its steps"},
-                                     {"mimeType", "application/json"}})};
+  return Value::Array{
+      Value::object({{"uriTemplate", kSessionTemplate},
+                     {"name", "session"},
+                     {"title", "A session"},
+                     {"description", "Its status, its steps, its context values, and what it has delivered"},
+                     {"mimeType", "application/json"}})};
 }
 
 std::string session_of_uri(std::string_view uri) {

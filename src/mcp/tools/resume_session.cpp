@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "base/clock.hpp"
+#include "base/document/shown_values.hpp"
 #include "base/text/unicode.hpp"
 #include "engine/recall/find_session.hpp"
 #include "engine/session/workspace_facts.hpp"
@@ -12,6 +13,12 @@ namespace sb::mcp {
 namespace {
 
 constexpr std::size_t kRecapShown = 400;
+constexpr std::size_t kContextShown = 800;
+
+// The values that its open step sees.
+Result<Value> context_of(engine::Sessions& sessions, const engine::Summary& summary) {
+  return sessions.context(SB_TRY(sessions.node(summary.id, summary.tip)));
+}
 
 Result<engine::ResumeQuery> query_of(const WorkerContext& worker, const Inputs& inputs) {
   engine::ResumeQuery query;
@@ -27,7 +34,7 @@ Result<engine::ResumeQuery> query_of(const WorkerContext& worker, const Inputs& 
 }
 
 // What an agent needs to distinguish sessions.
-Value candidate_of(const engine::ResumeCandidate& candidate, const std::string& token) {
+Value candidate_of(const engine::ResumeCandidate& candidate, const std::string& token, const Value& context) {
   const engine::Summary& summary = candidate.summary;
   Value value = Value::object({{"sessionId", summary.id},
                                {"workflowId", summary.workflow_id},
@@ -45,6 +52,9 @@ Value candidate_of(const engine::ResumeCandidate& candidate, const std::string& 
     const std::string_view begin = utf8_prefix(summary.recap, kRecapShown);
     value.set("recap", begin.size() == summary.recap.size() ? summary.recap : fmt::format("{}…", begin));
   }
+  const std::string shown =
+      shown_values(context, kContextShown, fmt::format("signalbox://session/{}", summary.id), {"goal"});
+  if (!shown.empty()) value.set("context", shown);
   value.set("why", candidate.why);
   value.set("resumeToken", token);
   return value;
@@ -74,7 +84,9 @@ HandlerResult run_resume(WorkerContext& worker, const ToolSpec&, const Inputs& g
   for (const engine::ResumeCandidate& candidate : found->candidates) {
     const auto token = (*home)->sessions().token_for(candidate.summary);
     if (!token) return error_result(token.error());
-    candidates.push_back(candidate_of(candidate, *token));
+    const auto context = context_of((*home)->sessions(), candidate.summary);
+    if (!context) return error_result(context.error());
+    candidates.push_back(candidate_of(candidate, *token, *context));
   }
   for (const std::string& id : found->damaged) {
     inputs.notes.push_back(fmt::format("the record of session {} is damaged; run signalbox session verify {}", id, id));
@@ -107,6 +119,7 @@ Tool resume_session_tool() {
                                                                           {"workflowId", type_schema("string")},
                                                                           {"title", type_schema("string")},
                                                                           {"stepId?", type_schema("string")},
+                                                                          {"context?", type_schema("string")},
                                                                           {"resumeToken", type_schema("string")}}))},
                                 {"totalEligible", type_schema("integer")},
                                 {"warnings?", list_schema(type_schema("string"))}})},

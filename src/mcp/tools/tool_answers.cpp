@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "mcp/service.hpp"
+#include "mcp/tools/running_children.hpp"
 
 namespace sb::mcp {
 namespace {
@@ -24,8 +25,9 @@ Value retry_of(const engine::SessionError& error) {
 
 }  // namespace
 
-Value answer_result(const engine::SessionResponse& answer, std::string_view note) {
+Value answer_result(const engine::SessionResponse& answer, std::string_view note, std::string_view client) {
   std::string text = note.empty() ? answer.text : fmt::format("{}\n\n{}", note, answer.text);
+  text += how_to_run_children(answer.line, client);
   return tool_result({text_content(std::move(text)), text_content(to_json(answer.line))});
 }
 

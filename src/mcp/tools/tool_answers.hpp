@@ -11,8 +11,9 @@
 
 namespace sb::mcp {
 
-// The text for the agent, then one line of JSON. `note`: how the input was interpreted, before the text.
-Value answer_result(const engine::SessionResponse& answer, std::string_view note = {});
+// The text for the agent, then one line of JSON. `note`: how the input was interpreted, before the text. `client`: the
+// program that the agent runs in, as it names itself; it decides how child sessions are to be run.
+Value answer_result(const engine::SessionResponse& answer, std::string_view note, std::string_view client);
 
 // {code, message, retry, details?} as text, with isError. The message includes the remedy.
 Value error_result(const engine::SessionError& error);

@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 
 #include "agent/tools/guarded_files.hpp"
 #include "base/text/path_glob.hpp"
@@ -39,21 +38,6 @@ std::vector<std::string> globs_named(const std::vector<std::string>& sentences) 
   return globs;
 }
 
-// Whether the sentence contains the path as a separate word, with or without quotes.
-bool names_path(std::string_view sentence, std::string_view path) {
-  const auto is_of_path = [](char c) {
-    return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '-' || c == '/' || (c & 0x80) != 0;
-  };
-  for (std::size_t at = sentence.find(path); at != sentence.npos; at = sentence.find(path, at + 1)) {
-    const std::size_t end = at + path.size();
-    const bool begins = at == 0 || (!is_of_path(sentence[at - 1]) && sentence[at - 1] != '.');
-    // A full stop ends a sentence, or is part of the name.
-    const bool continues = end + 1 < sentence.size() && sentence[end] == '.' && is_of_path(sentence[end + 1]);
-    if (begins && !continues && (end == sentence.size() || !is_of_path(sentence[end]))) return true;
-  }
-  return false;
-}
-
 // Too broad to be a declaration: it declares nothing.
 bool covers_everything(std::string_view glob) {
   return glob == "." || glob.empty() || glob_covers(glob, "signalbox-probe-1/signalbox-probe-2/signalbox-probe.3");
@@ -69,7 +53,7 @@ std::optional<DeliveryFinding> fault_of(const std::string& path, const Rules& ru
   const auto finding = [&](const char* severity, std::string summary, const char* cause) {
     return DeliveryFinding{severity, std::move(summary), shown(path), cause};
   };
-  const auto names_it = [&](const std::string& sentence) { return names_path(sentence, path); };
+  const auto names_it = [&](const std::string& sentence) { return guard::names_path(sentence, path); };
   if (any_covers(rules.forbidden, path) || std::ranges::any_of(rules.out_of_scope, names_it)) {
     return finding("critical", fmt::format("{} was changed although it is out of scope", shown(path)), "out_of_scope");
   }

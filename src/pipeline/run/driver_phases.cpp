@@ -28,6 +28,15 @@ bool names_architecture(const Value::Array& findings) {
       findings, [](const Value& finding) { return finding.string_at("findingCategory") == "architecture"; });
 }
 
+std::vector<std::string> texts_in(const Value& list) {
+  std::vector<std::string> texts;
+  if (!list.is_array()) return texts;
+  for (const Value& item : list.items()) {
+    if (item.is_string()) texts.push_back(item.as_string());
+  }
+  return texts;
+}
+
 Error error_of(const engine::SessionError& error) {
   return error.error;
 }
@@ -89,6 +98,10 @@ Result<engine::StartRequest> RunDriver::prepare(const StartPhase& start, PhaseSe
   if (!start_request) return std::unexpected(error_of(start_request.error()));
   start_request->id = session_of(run_, start);
   start_request->run = run_;
+  // Whatever the phase is shown: its agents must not get further than delivery would.
+  if (const PhaseRecord* shaped = state_.newest(Phase::kShaping)) {
+    start_request->out_of_scope = texts_in(shaped->result.artifact["outOfScope"]);
+  }
   const workflow::CompiledWorkflow& compiled = *start_request->bundle.back();
   const agent::ContextSpec spec = isolation_of(parts_.settings, compiled.definition);
   started.role = spec.role;

@@ -50,6 +50,10 @@ std::optional<Found> next_place(std::string_view text, std::size_t from) {
   return std::nullopt;
 }
 
+bool is_scalar(const Value& value) {
+  return value.is_string() || value.is_number() || value.is_bool();
+}
+
 std::string shown(const Value& value) {
   if (value.is_string()) return value.as_string();
   return value.is_array() || value.is_object() ? to_json(value) : to_canonical_json(value);
@@ -96,22 +100,62 @@ std::string filled(std::string_view path, const Value& context) {
   return at->is_null() ? fmt::format("[unset: {}]", path) : shown(*at);
 }
 
-}  // namespace
+// Nothing if it stays as it is.
+std::optional<std::string> filled_argument(std::string_view name, const Value& context, Braces braces) {
+  const Value* value = context.find(name);
+  if (value != nullptr && is_scalar(*value)) return shown(*value);
+  if (braces == Braces::kArguments) {
+    return value == nullptr || value->is_null() ? fmt::format("[unset: {}]", name) : shown(*value);
+  }
+  return std::nullopt;
+}
 
-std::string fill_in(std::string_view text, const Value& context) {
+// Text between two `{{…}}` placeholders.
+std::string with_arguments(std::string_view text, const Value& context, Braces braces) {
+  if (braces == Braces::kText) return std::string(text);
   std::string out;
   std::size_t done = 0;
-  while (const auto found = next_place(text, done)) {
-    out += text.substr(done, found->begin - done);
-    out += filled(found->path, context);
-    done = found->end;
+  for (std::size_t at = text.find('{'); at != std::string_view::npos; at = text.find('{', at + 1)) {
+    const std::string_view name = argument_name_at(text, at);
+    if (name.empty()) continue;
+    const bool is_literal = braces == Braces::kArguments && at > done && text[at - 1] == '\\';
+    const auto value = is_literal ? std::nullopt : filled_argument(name, context, braces);
+    if (!is_literal && !value) continue;
+    const std::size_t end = at + name.size() + 2;
+    out += text.substr(done, at - done - (is_literal ? 1 : 0));
+    out += is_literal ? std::string(text.substr(at, end - at)) : *value;
+    done = end;
   }
   out += text.substr(done);
   return out;
 }
 
-std::string fill_in_line(std::string_view text, const Value& context) {
-  const std::string filled = fill_in(text, context);
+}  // namespace
+
+std::string_view argument_name_at(std::string_view text, std::size_t at) {
+  if (text[at] != '{' || (at > 0 && text[at - 1] == '{')) return {};
+  std::size_t end = at + 1;
+  if (end >= text.size() || !starts_name(text[end])) return {};
+  while (end < text.size() && continues_name(text[end])) ++end;
+  if (end >= text.size() || text[end] != '}') return {};
+  if (end + 1 < text.size() && text[end + 1] == '}') return {};
+  return text.substr(at + 1, end - at - 1);
+}
+
+std::string fill_in(std::string_view text, const Value& context, Braces braces) {
+  std::string out;
+  std::size_t done = 0;
+  while (const auto found = next_place(text, done)) {
+    out += with_arguments(text.substr(done, found->begin - done), context, braces);
+    out += filled(found->path, context);
+    done = found->end;
+  }
+  out += with_arguments(text.substr(done), context, braces);
+  return out;
+}
+
+std::string fill_in_line(std::string_view text, const Value& context, Braces braces) {
+  const std::string filled = fill_in(text, context, braces);
   std::string line;
   bool wants_blank = false;
   for (std::size_t at = 0; at < filled.size();) {
@@ -127,13 +171,21 @@ std::string fill_in_line(std::string_view text, const Value& context) {
   return line;
 }
 
-std::vector<std::string> names_in(std::string_view text) {
-  std::vector<std::string> names;
+std::vector<std::string> paths_in(std::string_view text) {
+  std::vector<std::string> paths;
   std::size_t done = 0;
   while (const auto found = next_place(text, done)) {
-    std::string name(found->path.substr(0, found->path.find('.')));
-    if (std::ranges::find(names, name) == names.end()) names.push_back(std::move(name));
+    if (std::ranges::find(paths, found->path) == paths.end()) paths.emplace_back(found->path);
     done = found->end;
+  }
+  return paths;
+}
+
+std::vector<std::string> names_in(std::string_view text) {
+  std::vector<std::string> names;
+  for (const std::string& path : paths_in(text)) {
+    std::string name = path.substr(0, path.find('.'));
+    if (std::ranges::find(names, name) == names.end()) names.push_back(std::move(name));
   }
   return names;
 }

@@ -13,12 +13,24 @@
 
 namespace sb::workflow {
 
-std::string fill_in(std::string_view text, const Value& context);
+// What a single-braced `{name}` is.
+enum class Braces {
+  kText,       // itself
+  kIfSet,      // filled in if the context has a text, number or boolean of that name
+  kArguments,  // always an argument, as in routines: filled in or `[unset: name]`; `\{name}` is a literal `{name}`
+};
+
+std::string fill_in(std::string_view text, const Value& context, Braces braces = Braces::kText);
 
 // The same on one line, for titles: each run of white space in filled-in values becomes one space.
-std::string fill_in_line(std::string_view text, const Value& context);
+std::string fill_in_line(std::string_view text, const Value& context, Braces braces = Braces::kText);
 
-// The first names of all placeholders in the text, each once.
+// The paths of all `{{…}}` placeholders in the text, each once, in order.
+std::vector<std::string> paths_in(std::string_view text);
+// Their first names, each once.
 std::vector<std::string> names_in(std::string_view text);
+
+// The name of a `{name}` whose brace opens at `at`; empty if it is something else, such as `{{name}}` or JSON.
+std::string_view argument_name_at(std::string_view text, std::size_t at);
 
 }  // namespace sb::workflow

@@ -64,5 +64,15 @@ TEST(PromptText, AMegabyteOfBracesIsRead) {
   EXPECT_EQ(fill_in(text, Value::object()), text);
 }
 
+TEST(PromptText, FillsInArgumentsInSingleBraces) {
+  const Value context = *parse_json(R"({"name":"Ada","n":3,"list":[1],"evil":"{name} {{name}}"})");
+  const std::string text = "`{name}` {n} {{name}} {list} {missing} {\"kind\": 1} \\{name} { name } {evil}";
+  EXPECT_EQ(fill_in(text, context), "`{name}` {n} Ada {list} {missing} {\"kind\": 1} \\{name} { name } {evil}");
+  EXPECT_EQ(fill_in(text, context, Braces::kIfSet),
+            "`Ada` 3 Ada {list} {missing} {\"kind\": 1} \\Ada { name } {name} {{name}}");
+  EXPECT_EQ(fill_in(text, context, Braces::kArguments),
+            "`Ada` 3 Ada [1] [unset: missing] {\"kind\": 1} {name} { name } {name} {{name}}");
+}
+
 }  // namespace
 }  // namespace sb::workflow

@@ -7,29 +7,12 @@
 #include "base/document/reader.hpp"
 #include "base/limits.hpp"
 #include "workflow/compile/passes.hpp"
+#include "workflow/compile/prompt_text.hpp"
 
 namespace sb::workflow {
 namespace {
 
 constexpr std::string_view kBinding = "{{wr.bindings.";
-
-bool is_name_start(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
-}
-bool is_name_part(char c) {
-  return is_name_start(c) || (c >= '0' && c <= '9');
-}
-
-// The name of `{name}` at `at`; empty if it is something else, such as `{{name}}` or JSON.
-std::string_view argument_at(std::string_view text, std::size_t at) {
-  if (text[at] != '{' || (at > 0 && text[at - 1] == '{')) return {};
-  std::size_t end = at + 1;
-  if (end >= text.size() || !is_name_start(text[end])) return {};
-  while (end < text.size() && is_name_part(text[end])) ++end;
-  if (end >= text.size() || text[end] != '}') return {};
-  if (end + 1 < text.size() && text[end + 1] == '}') return {};
-  return text.substr(at + 1, end - at - 1);
-}
 
 void add_once(std::vector<std::string>& names, std::string_view name) {
   if (std::ranges::find(names, name) == names.end()) names.emplace_back(name);
@@ -97,7 +80,7 @@ FilledText fill_arguments(std::string_view text, const Value& args) {
   FilledText filled;
   std::size_t done = 0;
   for (std::size_t at = text.find('{'); at != text.npos; at = text.find('{', at + 1)) {
-    const std::string_view name = argument_at(text, at);
+    const std::string_view name = argument_name_at(text, at);
     if (name.empty()) continue;
     const bool is_literal = at > 0 && text[at - 1] == '\\';
     filled.text += text.substr(done, at - done - (is_literal ? 1 : 0));
