@@ -18,9 +18,17 @@
 
 namespace sb::mcp {
 
-// An accepted declaration, as JSON.
+// Accepted declarations, as JSON, one of each kind.
 inline constexpr std::string_view kDeclarationExample =
     R"({"decision": "env", "instruction": "Which environment?", "options": ["staging", "live"]})";
+inline constexpr std::string_view kFlowExample =
+    R"({"flow": "release", "steps": [{"key": "branch", "instruction": "Which branch?", "options": ["main", "hotfix"]}, )"
+    R"({"key": "env", "instruction": "Which environments?", "select": "many", "options": ["staging", "live"]}]})";
+inline constexpr std::string_view kChainExample =
+    R"({"chain": "scope", "skill": "plan", "relation": "independent", "options": [{"key": "E1", "label": "Slack bot", )"
+    R"("eli10": "Answers in Slack.", "recommend": {"choice": "include", "reason": "most requests"}}, {"key": "E2", )"
+    R"("label": "Digest", "eli10": "A daily mail.", "recommend": {"choice": "defer", "reason": "needs the bot"}, )"
+    R"("requires": ["E1"]}]})";
 
 HandlerResult ask(WorkerContext& worker, const Value& arguments, Call& call);
 
