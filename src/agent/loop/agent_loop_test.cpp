@@ -237,7 +237,7 @@ TEST(AgentLoop, AFailedWriteDoesNotEndTheSession) {
 
 std::string text_line(const std::string& text) {
   return R"({"content": [{"type": "text", "text": ")" + text +
-         R"("}], "stop": "end_turn", "usage": {"input": 10, "output": 5}})" + "\n";
+         R"("}], "usage": {"input_tokens": 10, "output_tokens": 5}})" + "\n";
 }
 
 // Keeps every request as it would be sent.
@@ -315,17 +315,36 @@ TEST(AgentLoop, OffersInGermanAreDiscardedIfConfigured) {
   }
 }
 
-TEST(AgentLoop, AKilledWorkerContinuesWithTheNextAttempt) {
+// Replies until `left` is used up; then the disk is full.
+class ModelUntil final : public Model {
+ public:
+  ModelUntil(std::unique_ptr<Model> inner, int& left) : inner_(std::move(inner)), left_(left) {}
+  std::string name() const override { return inner_->name(); }
+  ModelResult reply(const ModelRequest& request, const OnDelta& on_delta) override {
+    if (left_-- > 0) return inner_->reply(request, on_delta);
+    return std::unexpected(ModelError{ModelError::Kind::kRequest, {ErrorCode::kIo, "the disk is full", {}, {}}});
+  }
+
+ private:
+  std::unique_ptr<Model> inner_;
+  int& left_;
+};
+
+TEST(AgentLoop, AnInterruptedWorkerContinuesWithTheNextAttempt) {
   LoopFixture place;
   place.add_workflow("two-steps", kTwoSteps);
+  int left = 1;
+  place.wrap_model = [&](std::unique_ptr<Model> model, const Assignment&, const ModelSettings&) {
+    return std::make_unique<ModelUntil>(std::move(model), left);
+  };
   place.script(text_line("Let me know if you want more.") + complete_line("One.") + complete_line("Two."));
   const std::string session = place.start("two-steps");
-  Assignment given = place.assignment(session);
-  // Interrupted as soon as one is discarded.
-  given.should_continue = [&] { return place.events_of(session, "discarded").empty(); };
-  EXPECT_EQ(place.work(given).state, EndState::kKilled);
+  EXPECT_EQ(place.work(session).state, EndState::kInternalError);
+  EXPECT_EQ(place.events_of(session, "discarded").size(), 1u);
+  left = 100;
   EXPECT_EQ(place.work(session).state, EndState::kComplete);
   EXPECT_EQ(place.events_of(session, "discarded").size(), 1u);
+  EXPECT_EQ(place.events_of(session, "turn")[0].payload["attempt"], Value(2));
 }
 
 TEST(AgentLoop, CommitsTheReadsOfATurnTogetherInCallOrder) {

@@ -53,6 +53,7 @@ TEST_F(Stop, WithoutAnOpenPromptOnlyQuestionsInProseBlock) {
   EXPECT_THAT(reason(stop("The build is green. Reply \"yes\" to continue.")), HasSubstr("INT022"));
   EXPECT_THAT(reason(stop("Please confirm that I may drop the users table.")), HasSubstr("INT023"));
   EXPECT_THAT(reason(stop("Подтвердите удаление таблицы.")), HasSubstr("INT023"));
+  EXPECT_EQ(reason(stop("The build is green.")), "") << "ends the row of three";
   EXPECT_THAT(reason(stop("A) merge or B) wait?")), HasSubstr("INT022"));
 }
 

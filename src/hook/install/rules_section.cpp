@@ -25,6 +25,7 @@ constexpr RulesClient kRulesClients[] = {
 
 constexpr std::string_view kBegin = "<!-- signalbox rules: begin ";
 constexpr std::string_view kEnd = "<!-- signalbox rules: end -->\n";
+constexpr std::string_view kAfter = "after-", kNew = "new-";
 constexpr std::size_t kDigestLength = 12;
 
 struct Section {
@@ -70,11 +71,11 @@ Result<std::optional<Section>> find_section(std::string_view text) {
   const std::string_view rules = text.substr(head_end + 1, ends.front() - head_end - 1);
   const std::size_t first = head.find(' ');
   const std::size_t second = first == std::string_view::npos ? first : head.find(' ', first + 1);
-  if (second == std::string_view::npos || head.substr(0, first) != digest_of(rules)) {
-    return damaged(text, begins.front(), "was edited");
-  }
-  Section section{begins.front(), ends.front() + kEnd.size() - 1,
-                  std::string(head.substr(first + 1, second - first - 1))};
+  const std::string_view state =
+      second == std::string_view::npos ? std::string_view() : head.substr(first + 1, second - first - 1);
+  const bool is_ours = state.starts_with(kAfter) || state.starts_with(kNew);
+  if (!is_ours || head.substr(0, first) != digest_of(rules)) return damaged(text, begins.front(), "was edited");
+  Section section{begins.front(), ends.front() + kEnd.size() - 1, std::string(state)};
   if (section.end < text.size() && text[section.end] == '\n') ++section.end;
   return section;
 }
@@ -125,22 +126,22 @@ Result<std::string> rules_path(const RulesClient& client, InstallScope scope, co
 }
 
 Result<std::string> with_rules(const std::optional<std::string>& text, std::string_view rules, int folders) {
-  if (!text) return section_text(rules, fmt::format("new-{}", folders));
+  if (!text) return section_text(rules, fmt::format("{}{}", kNew, folders));
   if (const auto section = SB_TRY(find_section(*text))) {
     return text->substr(0, section->begin) + section_text(rules, section->state) + text->substr(section->end);
   }
   const std::size_t breaks = text->empty() || text->ends_with("\n\n") ? 0 : text->ends_with('\n') ? 1 : 2;
-  return *text + std::string(breaks, '\n') + section_text(rules, fmt::format("after-{}", breaks));
+  return *text + std::string(breaks, '\n') + section_text(rules, fmt::format("{}{}", kAfter, breaks));
 }
 
 Result<WithoutRules> without_rules(std::string_view text) {
   const auto section = SB_TRY(find_section(text));
   if (!section) return WithoutRules{false, std::string(text), false, 0};
   std::size_t begin = section->begin;
-  for (int i = number_in(section->state, "after-"); i > 0 && begin > 0 && text[begin - 1] == '\n'; --i) --begin;
+  for (int i = number_in(section->state, kAfter); i > 0 && begin > 0 && text[begin - 1] == '\n'; --i) --begin;
   WithoutRules left{true, std::string(text.substr(0, begin)) + std::string(text.substr(section->end)), false, 0};
-  left.removes_file = left.text.empty() && section->state.starts_with("new-");
-  left.folders = left.removes_file ? number_in(section->state, "new-") : 0;
+  left.removes_file = left.text.empty() && section->state.starts_with(kNew);
+  left.folders = left.removes_file ? number_in(section->state, kNew) : 0;
   return left;
 }
 

@@ -18,17 +18,16 @@
 
 namespace sb::mcp {
 
-// Accepted declarations, as JSON, one of each kind.
+// Accepted declarations, one of each kind. The longer ones without quotes: an agent reads them on every start.
 inline constexpr std::string_view kDeclarationExample =
     R"({"decision": "env", "instruction": "Which environment?", "options": ["staging", "live"]})";
 inline constexpr std::string_view kFlowExample =
-    R"({"flow": "release", "steps": [{"key": "branch", "instruction": "Which branch?", "options": ["main", "hotfix"]}, )"
-    R"({"key": "env", "instruction": "Which environments?", "select": "many", "options": ["staging", "live"]}]})";
+    "{flow: ship, steps: [{key: branch, instruction: 'Which branch?', options: [main, dev]}, {key: env, instruction: "
+    "'Which environments?', select: many, options: [test, live]}]}";
 inline constexpr std::string_view kChainExample =
-    R"({"chain": "scope", "skill": "plan", "relation": "independent", "options": [{"key": "E1", "label": "Slack bot", )"
-    R"("eli10": "Answers in Slack.", "recommend": {"choice": "include", "reason": "most requests"}}, {"key": "E2", )"
-    R"("label": "Digest", "eli10": "A daily mail.", "recommend": {"choice": "defer", "reason": "needs the bot"}, )"
-    R"("requires": ["E1"]}]})";
+    "{chain: scope, skill: plan, relation: independent, options: [{key: E1, label: Bot, eli10: Answers in chat., "
+    "recommend: {choice: include, reason: asked for}}, {key: E2, label: Digest, eli10: A mail., recommend: {choice: "
+    "cut, reason: unused}, requires: [E1]}]}";
 
 HandlerResult ask(WorkerContext& worker, const Value& arguments, Call& call);
 

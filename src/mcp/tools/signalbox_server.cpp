@@ -22,10 +22,9 @@ constexpr std::string_view kInstructions =
     "- If a task fits a workflow, or the person names one: list_workflows if you do not know its id, then "
     "start_workflow.\n"
     "- Do exactly the step you are shown, then continue_workflow with the continueToken of the last line of JSON: what "
-    "you did and found in output.notesMarkdown, artifacts in output.artifacts, context keys in context. `requires` "
-    "lists what is checked.\n"
-    "- kind blocked: fix what it names and submit again. awaiting_decision: a person decides; call again with the same "
-    "token later. complete: done.\n"
+    "you did and found in output.notesMarkdown, artifacts in output.artifacts, context keys in context.\n"
+    "- kind blocked: fix what it names, submit again. awaiting_decision: a person decides; call again later with the "
+    "same token.\n"
     "- To resume earlier work, or after losing your context: resume_session.\n";
 
 // What the server stores besides sessions: used request states, and the key they are sealed with. Thread-safe.
