@@ -17,6 +17,7 @@ Action declare_mcp(App& app);
 Action declare_pref(App& app);
 Action declare_operator(App& app);
 Action declare_render(App& app);
+Action declare_rules(App& app);
 Action declare_run(App& app);
 Action declare_runs(App& app);
 Action declare_serve(App& app);
@@ -49,6 +50,8 @@ const std::vector<CommandRow>& commands() {
       {"operator", "Manage operator keys and tokens, which sign answers", "signalbox operator init", declare_operator},
       {"render", "Render a question for a host", "signalbox render --def release.yaml --host ask_user_question",
        declare_render},
+      {"rules", "Tell the agents of a client how to ask people", "signalbox rules install --client claude-code",
+       declare_rules},
       {"run", "Turn a goal or a ticket into a merged change", "signalbox run \"Fix the export\" --ticket ticket.md",
        declare_run},
       {"runs", "List, show, resume and stop runs", "signalbox runs resume last", declare_runs},

@@ -207,7 +207,7 @@ Result<Signing> sign_for(const Context& context, inbox::Home& home, const inbox:
   }
   SB_TRY(refuse_known_agents(context));
   Signing signing{user_at(context), std::nullopt};
-  if (!state.opened.needs_signature) return signing;
+  if (!needs_signature(state.opened, given)) return signing;
   const inbox::DecisionFacts facts{true, state.opened.operators.has_value(), state.opened.workspace};
   if (!facts.has_operators) SB_TRY(inbox::may_answer(facts, signing.from, "", home.config().policy));
   if (!home.operators().continues(*state.opened.operators)) {

@@ -1,7 +1,8 @@
 // The one-way classifier: which decisions are irreversible.
 //
 // Pure and thread-safe; patterns are compiled once, on first use, and only those a text can need. Everything here can
-// raise a door to one-way and nothing can lower it: a registered two-way id does not override its text. If a text
+// raise a door to one-way and nothing can lower it: a registered two-way id does not override its text. (A declaration
+// by someone who may say so overrules the words, in read_decision.cpp.) If a text
 // cannot be examined to its end, the door counts as one-way.
 #pragma once
 

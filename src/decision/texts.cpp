@@ -53,6 +53,17 @@ std::string text_with(std::string_view locale, std::string_view key, std::string
   return out.replace(at, slot.size(), value);
 }
 
+const std::vector<std::string_view>& locales() {
+  static const std::vector<std::string_view> all = [] {
+    std::vector<std::string_view> names;
+    for (const auto& [locale, table] : texts().members()) {
+      if (table.is_object()) names.push_back(locale);
+    }
+    return names;
+  }();
+  return all;
+}
+
 bool has_locale(std::string_view locale) {
   return texts()[locale].is_object();
 }

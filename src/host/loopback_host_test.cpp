@@ -45,13 +45,14 @@ class RecordingDriver final : public agent::ProgramDriver {
                              .model = "script",
                              .mark = "s/1"};
   }
-  Status record_exchange(const ProxiedExchange& exchange) override {
+  Result<bool> record_exchange(const ProxiedExchange& exchange) override {
     const std::scoped_lock lock(mutex);
     exchanges.push_back(exchange);
-    return {};
+    return exchange.final_text && exchange.final_text->contains("discard me") && exchange.attempt <= discards;
   }
 
   std::atomic<int> signs = 0;
+  int discards = 3;
   std::int64_t silence = 90'000;
   std::optional<ModelError> refused;
   std::optional<agent::ModelReply> parting;
@@ -290,6 +291,90 @@ TEST_F(Host, AddsTheKeyAndCountsTheTokensReturned) {
   EXPECT_EQ(driver.exchanges[0].usage, (agent::Usage{.input = 11, .output = 9, .cache_read = 5}));
   EXPECT_EQ(driver.exchanges[0].stop, agent::StopReason::kEndTurn);
   EXPECT_THAT(driver.exchanges[0].request + driver.exchanges[0].reply + answer.head, Not(HasSubstr("sk-real-one")));
+}
+
+// One stream per request, the last one again and again.
+class ProviderOfMany {
+ public:
+  explicit ProviderOfMany(std::vector<std::string> bodies)
+      : bodies_(std::move(bodies)), server_({}, [this](net::HttpRequest request, const net::ExchangePtr& exchange) {
+          const std::scoped_lock lock(mutex_);
+          requests_.push_back(request.body);
+          const std::string& body = bodies_[std::min(requests_.size(), bodies_.size()) - 1];
+          const char* type = body.starts_with('{') ? "application/json" : "text/event-stream";
+          exchange->respond({.status = 200, .headers = {{"Content-Type", type}}, .body = body});
+        }) {}
+  std::vector<std::string> requests() {
+    const std::scoped_lock lock(mutex_);
+    return requests_;
+  }
+  int port() const { return server_.port(); }
+
+ private:
+  std::mutex mutex_;
+  std::vector<std::string> bodies_, requests_;
+  net::TestServer server_;
+};
+
+std::string message_stream(const std::string& text, const std::string& block = "") {
+  return "event: message_start\ndata: {\"type\":\"message_start\",\"message\":{\"usage\":{\"input_tokens\":11}}}\n\n"
+         "data: {\"type\":\"content_block_start\",\"content_block\":{\"type\":\"text\",\"text\":\"\"}}\n\n"
+         "data: {\"type\":\"content_block_delta\",\"delta\":{\"type\":\"text_delta\",\"text\":\"" +
+         text + "\"}}\n\n" + block + "data: {\"type\":\"message_delta\",\"delta\":{\"stop_reason\":\"" +
+         (block.empty() ? "end_turn" : "tool_use") +
+         "\"},\"usage\":{\"output_tokens\":9}}\n\ndata: {\"type\":\"message_stop\"}\n\n";
+}
+
+TEST_F(Host, ADiscardedReplyIsAskedForAgainAndNotSeen) {
+  ProviderOfMany provider({message_stream("discard me"), message_stream("discard me too"), message_stream("Fine.")});
+  open(served(agent::provider_named("anthropic"), provider.port()));
+  const auto answer = post("/model/v1/messages", std::string(kQuestion), api_key());
+  EXPECT_EQ(answer.status, 200);
+  EXPECT_EQ(answer.body, message_stream("Fine."));
+  const auto requests = provider.requests();
+  ASSERT_EQ(requests.size(), 3u);
+  EXPECT_EQ(requests[0], requests[1]) << "the model does not learn of it";
+  EXPECT_EQ(requests[0], requests[2]);
+  ASSERT_EQ(driver.exchanges.size(), 3u);
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_EQ(driver.exchanges[static_cast<std::size_t>(i)].attempt, i + 1);
+    EXPECT_EQ(driver.exchanges[static_cast<std::size_t>(i)].usage, (agent::Usage{.input = 11, .output = 9}));
+  }
+  EXPECT_EQ(driver.exchanges[0].final_text, "discard me");
+}
+
+TEST_F(Host, AReplyThatCallsAToolIsPassedOn) {
+  const std::string call =
+      "data: {\"type\":\"content_block_start\",\"content_block\":{\"type\":\"tool_use\",\"name\":\"Read\"}}\n\n";
+  ProviderOfMany provider({message_stream("discard me", call)});
+  open(served(agent::provider_named("anthropic"), provider.port()));
+  EXPECT_EQ(post("/model/v1/messages", std::string(kQuestion), api_key()).body, message_stream("discard me", call));
+  ASSERT_EQ(driver.exchanges.size(), 1u);
+  EXPECT_EQ(driver.exchanges[0].final_text, std::nullopt);
+}
+
+TEST_F(Host, ARequestWithoutToolsIsNoTurnOfTheAgent) {
+  ProviderOfMany provider({message_stream("discard me")});
+  open(served(agent::provider_named("anthropic"), provider.port()));
+  const std::string title = R"({"model": "m", "stream": true, "messages": [{"role": "user", "content": "a title"}]})";
+  EXPECT_EQ(post("/model/v1/messages", title, api_key()).body, message_stream("discard me"));
+  EXPECT_EQ(provider.requests().size(), 1u);
+}
+
+TEST_F(Host, WholeRepliesOfTheOtherApisAreDiscardedToo) {
+  const auto chat = [](const std::string& text) {
+    return R"({"model":"m","choices":[{"message":{"content":")" + text + R"("},"finish_reason":"stop"}]})";
+  };
+  const auto responses = [](const std::string& text) {
+    return R"({"model":"m","output":[{"type":"message","content":[{"type":"output_text","text":")" + text + R"("}]}]})";
+  };
+  ProviderOfMany provider({chat("discard me"), chat("Fine."), responses("discard me"), responses("Good.")});
+  open(served(agent::provider_named("openai"), provider.port()));
+  const std::string tools = R"("tools": [{"type": "function", "name": "x"}]})";
+  EXPECT_EQ(post("/model/v1/chat/completions", R"({"model": "m", "messages": [], )" + tools, bearer()).body,
+            chat("Fine."));
+  EXPECT_EQ(post("/model/v1/responses", R"({"model": "m", "input": "x", )" + tools, bearer()).body, responses("Good."));
+  EXPECT_EQ(driver.exchanges.size(), 4u);
 }
 
 TEST_F(Host, PassesErrorsThroughWithoutTheKey) {

@@ -3,9 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
+#include "agent/loop/reply_check.hpp"
 #include "agent/model/exchange.hpp"
 #include "agent/model/providers.hpp"
+#include "agent/programs/reply_text.hpp"
 #include "agent/secrets/secret_value.hpp"
 #include "base/crypto.hpp"
 #include "base/document/document.hpp"
@@ -23,6 +26,7 @@ constexpr std::size_t kProxyThreads = 8;
 constexpr std::size_t kWaitingQuestions = 64;
 constexpr std::size_t kReplyBytes = 64u << 20;
 constexpr std::int64_t kWholeMs = 3'600'000;
+constexpr std::int64_t kKeepAliveMs = 5'000;  // between comments while a reply is withheld
 constexpr std::string_view kBelow = "/model";
 constexpr std::string_view kCount = "/v1/messages/count_tokens";
 constexpr std::int64_t kBytesPerToken = 4;  // an estimate
@@ -123,8 +127,23 @@ void ModelProxy::respond(std::uint64_t number, net::HttpResponse answer) {
   });
 }
 
+// A stream that has begun can only be cut off; its reader sees that the end is missing.
 void ModelProxy::refuse(const Question& question, const ModelError& error) {
+  if (question.has_begun) return on_exchange(question.number, true, [](net::HttpExchange&) {});
   respond(question.number, answer_of(error_on(question.wire, error)));
+}
+
+void ModelProxy::send(const Question& question, std::string piece, bool is_last) {
+  on_exchange(question.number, is_last,
+              [piece = std::move(piece), is_last, gone = question.is_gone](net::HttpExchange& it) {
+                if (!piece.empty() && !it.send(piece)) *gone = true;
+                if (is_last) it.end();
+              });
+}
+
+void ModelProxy::deliver(const Question& question, net::HttpResponse answer) {
+  if (question.has_begun) return send(question, std::move(answer.body), true);
+  respond(question.number, std::move(answer));
 }
 
 void ModelProxy::work(Question& question) {
@@ -140,33 +159,43 @@ void ModelProxy::work(Question& question) {
                                      .headers = {{"Content-Type", "application/json"}},
                                      .body = to_json(Value::object({{"input_tokens", guess}}))});
   }
-  if (is_stopped_) return refuse(question, error_of(ModelError::Kind::kStopped, "the session has ended"));
-  if (const auto refusal = parts_.driver.refusal(should_continue)) return refuse(question, *refusal);
-  if (const auto final_reply = parts_.driver.final_reply()) {
-    const auto wire_reply = agent::reply_on(question.wire, question.read, *final_reply, "farewell");
-    return respond(question.number,
-                   {.status = 200, .headers = {{"Content-Type", wire_reply.content_type}}, .body = wire_reply.body});
-  }
-  ProxiedExchange exchange;
-  const TimestampMs began = parts_.seams.clock.now_ms();
-  exchange.request = question.body;
-  exchange.ms = -began;
-  if (parts_.upstream.is_scripted()) {
-    answer_scripted(question, exchange);
-  } else {
-    forward(question, exchange);
+  answer(question);
+}
+
+void ModelProxy::answer(Question& question) {
+  const auto should_continue = [&] { return !is_stopped_ && !*question.is_gone; };
+  // Requests without tools are the program's own, such as for a title: no turn of the agent ends with them.
+  const bool is_turn =
+      question.path != kCount && question.read["tools"].is_array() && question.read["tools"].size() > 0;
+  for (int attempt = 1;; ++attempt) {
+    if (!should_continue()) return refuse(question, error_of(ModelError::Kind::kStopped, "the session has ended"));
+    if (const auto refusal = parts_.driver.refusal(should_continue)) return refuse(question, *refusal);
+    if (const auto final_reply = parts_.driver.final_reply()) {
+      const auto wire_reply = agent::reply_on(question.wire, question.read, *final_reply, "farewell");
+      return deliver(question,
+                     {.status = 200, .headers = {{"Content-Type", wire_reply.content_type}}, .body = wire_reply.body});
+    }
+    ProxiedExchange exchange;
+    exchange.request = question.body;
+    exchange.ms = -parts_.seams.clock.now_ms();
+    exchange.attempt = attempt;
+    if (is_turn) exchange.final_text.emplace();
+    const bool is_discarded =
+        parts_.upstream.is_scripted() ? answer_scripted(question, exchange) : forward(question, exchange);
+    if (!is_discarded) return;
   }
 }
 
-void ModelProxy::answer_scripted(const Question& question, ProxiedExchange& exchange) {
+bool ModelProxy::answer_scripted(Question& question, ProxiedExchange& exchange) {
   auto request = agent::request_from(question.wire, question.read);
-  if (!request) return refuse(question, ModelError{ModelError::Kind::kRequest, request.error(), {}});
+  if (!request) return refuse(question, ModelError{ModelError::Kind::kRequest, request.error(), {}}), false;
+  request->requester.attempt = exchange.attempt;
   const auto reply = parts_.driver.reply(std::move(*request));
   exchange.ms += parts_.seams.clock.now_ms();
   if (!reply) {
     exchange.failure = reply.error();
     (void)parts_.driver.record_exchange(exchange);
-    return refuse(question, reply.error());
+    return refuse(question, reply.error()), false;
   }
   const auto wire_reply =
       agent::reply_on(question.wire, question.read, *reply, fmt::format("{}", sha256_hex(question.body).substr(0, 16)));
@@ -175,11 +204,14 @@ void ModelProxy::answer_scripted(const Question& question, ProxiedExchange& exch
   exchange.usage = reply->usage;
   exchange.stop = reply->stop;
   exchange.mark = reply->mark;
-  if (const auto kept = parts_.driver.record_exchange(exchange); !kept) {
-    return refuse(question, ModelError{ModelError::Kind::kStopped, kept.error(), {}});
+  if (exchange.final_text) exchange.final_text = agent::final_text(*reply);
+  const auto is_discarded = parts_.driver.record_exchange(exchange);
+  if (!is_discarded) {
+    return refuse(question, ModelError{ModelError::Kind::kStopped, is_discarded.error(), {}}), false;
   }
-  respond(question.number,
-          {.status = 200, .headers = {{"Content-Type", wire_reply.content_type}}, .body = wire_reply.body});
+  if (*is_discarded) return true;
+  deliver(question, {.status = 200, .headers = {{"Content-Type", wire_reply.content_type}}, .body = wire_reply.body});
+  return false;
 }
 
 Result<std::string> ModelProxy::upstream_body(const Question& question) const {
@@ -213,11 +245,33 @@ net::ClientRequest ModelProxy::upstream_request(const Question& question) const 
   return request;
 }
 
-void ModelProxy::forward(const Question& question, ProxiedExchange& exchange) {
+// A piece of a stream. What may have to be discarded is withheld; a comment now and then keeps the connection alive.
+bool ModelProxy::pass_on(Question& question, std::string_view piece, agent::ReplyMeter& meter,
+                         ProxiedExchange& exchange, std::string& withheld) {
+  parts_.driver.note_activity();
+  if (!question.has_begun) {
+    on_exchange(question.number, false,
+                [](net::HttpExchange& it) { it.begin(200, {{"Content-Type", "text/event-stream"}}); });
+  }
+  if (!std::exchange(question.has_begun, true)) question.sent_ms = parts_.seams.clock.now_ms();
+  meter.feed(piece);
+  if (exchange.reply.size() < kReplyBytes) exchange.reply += piece;
+  withheld += piece;
+  if (meter.has_call() || withheld.size() > kReplyBytes) exchange.final_text.reset();
+  const TimestampMs now = parts_.seams.clock.now_ms();
+  const bool is_withheld = exchange.final_text.has_value();
+  if (!is_withheld || now - question.sent_ms >= kKeepAliveMs) {
+    send(question, is_withheld ? ":\n\n" : std::exchange(withheld, {}), false);
+    question.sent_ms = now;
+  }
+  return !is_stopped_ && !*question.is_gone;
+}
+
+bool ModelProxy::forward(Question& question, ProxiedExchange& exchange) {
   net::ClientRequest request = upstream_request(question);
   const auto key = agent::secret_of(parts_.upstream.key, parts_.seams);
   // What is reported to the program and the log.
-  const auto fail_with = [&](ModelError error) {
+  const auto record = [&](ModelError error) {
     if (key) error.error.message = agent::without_key(std::move(error.error.message), *key);
     exchange.ms += parts_.seams.clock.now_ms();
     exchange.failure = error;
@@ -226,29 +280,19 @@ void ModelProxy::forward(const Question& question, ProxiedExchange& exchange) {
   };
   auto body = upstream_body(question);
   if (!key || !body) {
-    return refuse(question, fail_with({ModelError::Kind::kAuth, key ? body.error() : key.error(), {}}));
+    return refuse(question, record({ModelError::Kind::kAuth, key ? body.error() : key.error(), {}})), false;
   }
   exchange.request = *body;
   request.body = std::move(*body);
   for (auto& header : agent::key_headers(*parts_.upstream.provider, *key)) request.headers.push_back(std::move(header));
-  const bool is_stream = agent::wants_stream(question.read);
   agent::ReplyMeter meter(question.wire);
-  bool has_begun = false;
+  std::string withheld;
+  bool is_streamed = false;
   request.should_continue = [&] { return !is_stopped_ && !*question.is_gone; };
-  if (is_stream) {
+  if (agent::wants_stream(question.read)) {
     request.on_piece = [&](std::string_view piece) {
-      parts_.driver.note_activity();
-      if (!has_begun) {
-        on_exchange(question.number, false,
-                    [](net::HttpExchange& it) { it.begin(200, {{"Content-Type", "text/event-stream"}}); });
-      }
-      has_begun = true;
-      meter.feed(piece);
-      if (exchange.reply.size() < kReplyBytes) exchange.reply += piece;
-      on_exchange(question.number, false, [copy = std::string(piece), gone = question.is_gone](net::HttpExchange& it) {
-        if (!it.send(copy)) *gone = true;
-      });
-      return !is_stopped_ && !*question.is_gone;
+      is_streamed = true;
+      return pass_on(question, piece, meter, exchange, withheld);
     };
   }
   const auto sent = parts_.http.send(request);
@@ -258,13 +302,11 @@ void ModelProxy::forward(const Question& question, ProxiedExchange& exchange) {
     exchange.usage = meter.usage();
     exchange.model = meter.model();
     if (sent) exchange.reply = sent->body;
-    const ModelError error = fail_with(sent ? agent::error_from_response(*sent, parts_.seams.clock.now_ms())
-                                            : agent::error_from_transport(sent.error()));
-    // A stream that has begun can only be cut off; its reader sees that the end is missing.
-    if (has_begun) return on_exchange(question.number, true, [](net::HttpExchange&) {});
-    return refuse(question, error);
+    const ModelError error = record(sent ? agent::error_from_response(*sent, parts_.seams.clock.now_ms())
+                                         : agent::error_from_transport(sent.error()));
+    return refuse(question, error), false;
   }
-  if (!has_begun) {
+  if (!is_streamed) {
     meter.feed(sent->body);
     exchange.reply = sent->body;
   }
@@ -274,22 +316,26 @@ void ModelProxy::forward(const Question& question, ProxiedExchange& exchange) {
   exchange.stop = meter.stop();
   const auto failure = question.path == kCount ? std::nullopt : meter.failure();
   if (failure) {
-    const ModelError error = fail_with(*failure);
-    if (!has_begun) return refuse(question, error);
-    return on_exchange(question.number, true, [](net::HttpExchange& it) { it.end(); });
+    const ModelError error = record(*failure);
+    // The program sees the error that the provider sent in its stream.
+    is_streamed ? send(question, std::move(withheld), true) : refuse(question, error);
+    return false;
   }
   exchange.ms += parts_.seams.clock.now_ms();
+  const bool ends_turn = exchange.final_text && !meter.has_call() && exchange.stop == agent::StopReason::kEndTurn;
+  exchange.final_text = ends_turn ? std::optional(agent::reply_text(question.wire, exchange.reply)) : std::nullopt;
   if (question.path != kCount) {
-    if (const auto kept = parts_.driver.record_exchange(exchange); !kept) {
-      if (has_begun) return on_exchange(question.number, true, [](net::HttpExchange&) {});
-      return refuse(question, ModelError{ModelError::Kind::kStopped, kept.error(), {}});
+    const auto is_discarded = parts_.driver.record_exchange(exchange);
+    if (!is_discarded) {
+      return refuse(question, ModelError{ModelError::Kind::kStopped, is_discarded.error(), {}}), false;
     }
+    if (*is_discarded) return true;
   }
-  if (has_begun) return on_exchange(question.number, true, [](net::HttpExchange& it) { it.end(); });
   std::string type(sent->header("content-type"));
-  respond(question.number, {.status = sent->status,
-                            .headers = {{"Content-Type", type.empty() ? "application/json" : type}},
-                            .body = sent->body});
+  deliver(question, {.status = sent->status,
+                     .headers = {{"Content-Type", type.empty() ? "application/json" : type}},
+                     .body = is_streamed ? std::move(withheld) : sent->body});
+  return false;
 }
 
 }  // namespace sb::host

@@ -3,12 +3,14 @@
 #include <array>
 
 #include "base/assert.hpp"
+#include "decision/lint/lint.hpp"
 #include "inbox/operators/known_agents.hpp"
 
 namespace sb::inbox {
 namespace {
 
-constexpr std::array<std::pair<std::string_view, bool>, 2> kConfirmations{{{"ask", false}, {"relay", true}}};
+constexpr std::array<std::pair<std::string_view, Confirmations>, 3> kConfirmations{
+    {{"ask", Confirmations::kAsk}, {"relay", Confirmations::kRelay}, {"signed", Confirmations::kSigned}}};
 
 Error first_of(const Faults& faults) {
   return faults.front();
@@ -26,8 +28,8 @@ void read_workspaces(const Reader& workspaces, const SettingSource&, Policy& pol
       continue;
     }
     Fields settings = workspace.fields();
-    if (const auto relays = settings.choice<bool>("confirmations", kConfirmations)) {
-      policy.relay_by_workspace[member.name] = *relays;
+    if (const auto says = settings.choice<Confirmations>("confirmations", kConfirmations)) {
+      policy.confirmations_by_workspace[member.name] = *says;
     }
     settings.finish();
   }
@@ -38,17 +40,19 @@ Value workspaces_schema() {
       {{"type", "object"},
        {"propertyNames", Value::object({{"pattern", "^/"}})},
        {"additionalProperties",
-        Value::object({{"type", "object"},
-                       {"additionalProperties", false},
-                       {"properties", Value::object({{"confirmations", choice_schema<bool>(kConfirmations)}})}})}});
+        Value::object(
+            {{"type", "object"},
+             {"additionalProperties", false},
+             {"properties", Value::object({{"confirmations", choice_schema<Confirmations>(kConfirmations)}})}})}});
 }
 
 // Not stored with a run: they say who may answer at any time.
 SettingKeys<Policy> make_user_keys() {
   SettingKeys<Policy> keys = {
       boolean_key("strict", &Policy::strict, "Every decision needs an operator's signature. Only in config.yaml"),
-      choice_key<Policy, bool>("confirmations", &Policy::may_relay, kConfirmations,
-                               "Whether an agent may pass on a person's answer. Only in config.yaml"),
+      choice_key<Policy, Confirmations>(
+          "confirmations", &Policy::confirmations, kConfirmations,
+          "relay: an agent may pass on a person's answer. signed: every gate needs a signature. Only in config.yaml"),
       {.name = "workspaces",
        .help = "Overrides confirmations per folder, by absolute path. Only in config.yaml",
        .schema = workspaces_schema(),
@@ -91,6 +95,8 @@ Checked<Config> read_config(const Document& document, const std::vector<std::str
   Fields fields = Reader(document, faults).fields();
   read_policy(fields, config.policy);
   for (const std::string& key : run_keys) fields.get(key);
+  if (const auto languages = fields.get("block_offers"))
+    config.block_offers = decision::read_offer_languages(*languages);
   fields.finish();
   if (!faults.empty()) return std::unexpected(std::move(faults));
   return config;

@@ -3,6 +3,7 @@
 //
 //   strict: true                 # every decision needs an operator's signature
 //   confirmations: relay         # an agent may pass on a person's answer (never for signed decisions); default: ask
+//                                # signed: every gate needs an operator's signature
 //   workspaces:
 //     /srv/shop: {confirmations: relay}
 //
@@ -31,6 +32,7 @@ const std::vector<std::string>& run_key_names();
 
 struct Config {
   Policy policy;
+  std::vector<std::string> block_offers;  // languages; a key of runs too, which have their own reader
 };
 
 // Nothing when the file is missing or empty.

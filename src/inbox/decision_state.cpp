@@ -86,7 +86,7 @@ class DecisionFold {
       state_.rejected.push_back(given.error().message);
       return {};
     }
-    if (state_.opened.needs_signature) {
+    if (needs_signature(state_.opened, *given)) {
       const Result<std::string> signer = check_(state_.id, state_.opened, outcome);
       if (!signer) {
         state_.rejected.push_back(signer.error().message);
@@ -197,6 +197,30 @@ bool is_same_question(const OpenedDecision& one, const OpenedDecision& other) {
   return lasting(one) == lasting(other);
 }
 
+bool needs_signature(const OpenedDecision& opened, const AnswerInput& given) {
+  if (!opened.needs_signature) return false;
+  const auto is_safe = [](const Part& part, const std::string& id) {
+    const Choice* choice = part.find(id);
+    return choice != nullptr && choice->safe;
+  };
+  if (opened.question.shape == QuestionShape::kDecision) {
+    const Part& part = opened.question.parts.front();
+    return given.options.empty() ||
+           !std::ranges::all_of(given.options, [&](const std::string& id) { return is_safe(part, id); });
+  }
+  return !std::ranges::all_of(opened.question.parts, [&](const Part& part) {
+    const Value& value = given.values[part.key];
+    if (value.is_string()) return is_safe(part, value.as_string());
+    return value.is_array() && value.size() > 0 && std::ranges::all_of(value.items(), [&](const Value& id) {
+             return id.is_string() && is_safe(part, id.as_string());
+           });
+  });
+}
+
+bool has_unsigned_answer(const OpenedDecision& opened) {
+  return !opened.needs_signature || std::ranges::all_of(opened.question.parts, &Part::has_safe);
+}
+
 Value to_value(const OperatorPin& pin) {
   return Value::object({{"root", pin.root}, {"head", pin.head}, {"count", pin.count}});
 }
@@ -219,6 +243,8 @@ Value to_value(const OpenedDecision& opened) {
                                {"on_timeout", timeout_name(opened.on_timeout)},
                                {"signed", opened.needs_signature},
                                {"source", opened.source}});
+  if (opened.is_gate) value.set("gate", true);
+  if (!opened.overruled_word.empty()) value.set("two_way_over", opened.overruled_word);
   if (!opened.digest.empty()) value.set("digest", opened.digest);
   if (!opened.workspace.empty()) value.set("workspace", opened.workspace);
   if (!opened.session.empty()) value.set("session", opened.session);
@@ -242,6 +268,8 @@ Result<OpenedDecision> opened_from(const Value& value) {
   opened.render_hash = stored.string("render_hash");
   opened.opened_at = stored.integer("opened_at");
   opened.needs_signature = stored.boolean("signed");
+  opened.is_gate = stored.optional_boolean("gate");
+  opened.overruled_word = stored.optional_string("two_way_over");
   opened.source = stored.any("source");
   opened.digest = stored.optional_string("digest");
   opened.workspace = stored.optional_string("workspace");

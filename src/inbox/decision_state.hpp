@@ -4,7 +4,8 @@
 // may be absent.
 //
 //   opened     {v: 1, salt, fingerprint, definition, question, render_hash, [digest], [workspace], [session],
-//               opened_at, on_timeout, [deadline], signed: bool, [operators: {root, head, count}], [source]}
+//               opened_at, on_timeout, [deadline], signed: bool, [gate: true], [two_way_over: word],
+//               [operators: {root, head, count}], [source]}
 //              ID is `d-` and the first 26 characters of the base32 SHA-256 of "sb-decision-1\n" and this payload. So
 //              the id is a fingerprint of the question, of what was shown, and of whether and by whom a signature is
 //              required: an opened event changed later no longer matches its id and is rejected.
@@ -58,7 +59,9 @@ struct OpenedDecision {
   TimestampMs opened_at = 0;
   decision::OnTimeout on_timeout = decision::OnTimeout::kWait;
   std::optional<TimestampMs> deadline;
-  bool needs_signature = false;
+  bool needs_signature = false;          // for every option that is not safe
+  bool is_gate = false;                  // a session or a run stops there until it is let on
+  std::string overruled_word;            // `door: two-way` was declared although the question has this word
   std::optional<OperatorPin> operators;  // absent where a signature is required but no operator existed
   Value source;                          // the normalised declaration
 };
@@ -68,6 +71,12 @@ std::string fingerprint_of(const Value& source, std::string_view workspace, std:
 // Whether both are the same question in the same workspace and session: equal except for salt, time, deadline and
 // operators.
 bool is_same_question(const OpenedDecision& one, const OpenedDecision& other);
+
+// Whether this answer to it counts only with an operator's signature: every answer to a signed question does, except
+// one that only chooses options that do nothing irreversible.
+bool needs_signature(const OpenedDecision& opened, const AnswerInput& given);
+// Whether the question can be answered without a signature.
+bool has_unsigned_answer(const OpenedDecision& opened);
 
 Value to_value(const OperatorPin& pin);
 Result<OperatorPin> pin_from(const Value& value);

@@ -40,13 +40,23 @@ std::optional<TimestampMs> deadline_of(const decision::Decision& decision, Times
   return std::nullopt;
 }
 
-bool needs_signature(const decision::Declaration& declaration, const Policy& policy) {
-  if (policy.strict) return true;
+bool needs_signature(const decision::Declaration& declaration) {
   if (const decision::Decision* decision = declaration.decision()) return decision->needs_signature();
   const decision::Flow* flow = declaration.flow();
   return flow != nullptr && std::ranges::any_of(flow->steps, [](const decision::FlowStep& step) {
            return step.decision.needs_signature();
          });
+}
+
+// A flow is signed as a whole because of some of its steps; any option of the others is safe.
+void mark_safe_steps(const decision::Flow& flow, Question& question) {
+  for (const decision::FlowStep& step : flow.steps) {
+    if (step.decision.needs_signature()) continue;
+    for (Part& part : question.parts) {
+      if (part.key != step.key()) continue;
+      for (Choice& choice : part.options) choice.safe = true;
+    }
+  }
 }
 
 // The effect of a passed deadline on the decision, if any.
@@ -265,7 +275,11 @@ Result<OpenedDecision> Inbox::make_opened(const decision::Declaration& declarati
   opened.workspace = asking.workspace;
   opened.session = asking.session;
   opened.opened_at = now;
-  opened.needs_signature = needs_signature(declaration, policy_);
+  const bool is_signed = needs_signature(declaration);
+  if (is_signed && declaration.flow() && !policy_.strict) mark_safe_steps(*declaration.flow(), opened.question);
+  opened.is_gate = asking.is_gate;
+  opened.needs_signature = is_signed || policy_.strict || (asking.is_gate && signs_gates(asking.workspace));
+  if (single) opened.overruled_word = single->overruled_word;
   opened.operators = operators_.pin();
   opened.source = declaration.source;
   if (single) {
@@ -384,8 +398,8 @@ Result<NewEvent> Inbox::answered_event(store::Snapshot& snapshot, const Decision
     signer = SB_TRY(check(snapshot)(state.id, state.opened, outcome));
     outcome.principal = signer;
   }
-  const DecisionFacts facts{state.opened.needs_signature, state.opened.operators.has_value(), state.opened.workspace,
-                            state.id};
+  const DecisionFacts facts{needs_signature(state.opened, given), state.opened.operators.has_value(),
+                            state.opened.workspace, state.id};
   SB_TRY(may_answer(facts, submission.from, signer, policy_));
   return inbox::answered_event(outcome, clock_.now_ms());
 }

@@ -39,6 +39,7 @@ struct AskContext {
   // The caller's name as passed to consume(), where a result may get lost on its way: an outcome it has already read is
   // returned to it again unless it is signed. Empty: an outcome is returned once.
   std::string asker = {};
+  bool is_gate = false;  // a session or a run stops there until it is let on: `confirmations: signed` applies
 };
 
 struct DecisionHandle {
@@ -98,6 +99,10 @@ class Inbox {
   // It was asked for a signature before there was an operator; now there is one.
   bool can_be_reasked(const DecisionState& state) const {
     return state.is_open() && state.opened.needs_signature && !state.opened.operators && operators_.pin();
+  }
+  // `confirmations: signed`: every gate asks a person, who signs.
+  bool signs_gates(std::string_view workspace) const {
+    return policy_.confirmations_in(workspace) == Confirmations::kSigned;
   }
   // Whether an agent may relay a person's answer to it.
   bool may_relay(const DecisionState& state) const {

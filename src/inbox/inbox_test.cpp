@@ -217,6 +217,99 @@ TEST(Inbox, ASignedDecisionAcceptsOnlyASignature) {
   EXPECT_EQ(answered->outcome->principal, "ann");
 }
 
+constexpr const char* kWithSafeOption = R"(
+decision: drop-table
+instruction: "Drop the table users_old?"
+door: one-way
+irreversible_note: The rows cannot be restored.
+options:
+  - {id: keep, label: Keep it, safe: true}
+  - {id: drop, label: Drop it}
+)";
+
+TEST(Inbox, ASafeOptionNeedsNoSignature) {
+  InboxTestBed place;
+  const KeyPair ann = place.enrol("ann");
+  const std::string id = place.open(kWithSafeOption).id;
+  EXPECT_EQ(place.inbox.answer(id, place.submission({"drop"})).error().code, ErrorCode::kForbidden);
+  const auto kept = place.inbox.answer(id, place.submission({"keep"}));
+  ASSERT_TRUE(kept) << kept.error().to_string();
+  EXPECT_THAT(kept->outcome->options, testing::ElementsAre("keep"));
+  EXPECT_FALSE(kept->outcome->signature);
+  // Read again from the log, where the same rule holds.
+  EXPECT_TRUE(place.inbox.load(id)->is_answered());
+  // Without any operator too.
+  InboxTestBed nobody;
+  const std::string open = nobody.open(kWithSafeOption).id;
+  EXPECT_FALSE(nobody.inbox.answer(open, nobody.submission({"drop"})));
+  EXPECT_TRUE(nobody.inbox.answer(open, nobody.submission({"keep"})));
+}
+
+TEST(Inbox, AModelsSafeOptionNeedsItsSignature) {
+  InboxTestBed place;
+  place.enrol("ann");
+  const auto submitted = decision::declare(kWithSafeOption, decision::Author::kModel);
+  ASSERT_TRUE(submitted);
+  const auto handle = place.inbox.open(*submitted, {.workspace = "/srv", .session = ""});
+  ASSERT_TRUE(handle);
+  EXPECT_EQ(place.inbox.answer(handle->id, place.submission({"keep"})).error().code, ErrorCode::kForbidden);
+  EXPECT_TRUE(place.inbox.decline(handle->id, {Channel::kTerminal, "ann"}, ""));
+}
+
+TEST(Inbox, OfASignedFlowOnlyTheStepsThatNeedItCount) {
+  InboxTestBed place;
+  place.enrol("ann");
+  const std::string flow = R"(
+flow: release
+steps:
+  - {key: branch, instruction: "Which branch?", options: [main, hotfix]}
+  - key: wipe
+    instruction: "Wipe the disk?"
+    door: one-way
+    irreversible_note: Its data is lost.
+    options: [{id: keep, label: Keep it, safe: true}, {id: wipe, label: Wipe it}]
+)";
+  const std::string id = place.open(flow).id;
+  AnswerSubmission given = place.submission({});
+  given.given.values = Value::object({{"branch", "main"}, {"wipe", "wipe"}});
+  EXPECT_EQ(place.inbox.answer(id, given).error().code, ErrorCode::kForbidden);
+  given.given.values.set("wipe", "keep");
+  EXPECT_TRUE(place.inbox.answer(id, given));
+  // Under `strict` the other step needs one too.
+  place.policy.strict = true;
+  const std::string strict = place.open(flow, {.workspace = "/other", .session = ""}).id;
+  EXPECT_EQ(place.inbox.answer(strict, given).error().code, ErrorCode::kForbidden);
+}
+
+TEST(Inbox, ADoorThatOverrulesAWordIsRecorded) {
+  InboxTestBed place;
+  const std::string id =
+      place.open("decision: d\ninstruction: Delete the cache?\ndoor: two-way\noptions: [\"Yes\", \"No\"]\n").id;
+  const auto state = place.inbox.load(id);
+  ASSERT_TRUE(state);
+  EXPECT_FALSE(state->opened.needs_signature);
+  EXPECT_EQ(state->opened.overruled_word, "Delete");
+}
+
+TEST(Inbox, EveryGateIsSignedWhereConfirmationsAreSigned) {
+  InboxTestBed place;
+  const KeyPair ann = place.enrol("ann");
+  place.policy.confirmations_by_workspace["/srv"] = Confirmations::kSigned;
+  const std::string gate =
+      "decision: g\ninstruction: Accept it?\nkind: approval\n"
+      "options: [{id: approve, label: Approve}, {id: reject, label: Reject, safe: true}]\n";
+  const auto open = [&](const std::string& workspace, bool is_gate) {
+    return place.open(gate, {.workspace = workspace, .session = "s-1", .asker = {}, .is_gate = is_gate}).id;
+  };
+  EXPECT_TRUE(place.inbox.answer(open("/srv/a", false), place.submission({"approve"})));
+  EXPECT_TRUE(place.inbox.answer(open("/elsewhere", true), place.submission({"approve"})));
+  const std::string id = open("/srv/b", true);
+  EXPECT_EQ(place.inbox.answer(id, place.submission({"approve"})).error().code, ErrorCode::kForbidden);
+  EXPECT_TRUE(place.inbox.answer(id, place.signed_submission(id, {"approve"}, ann.secret)));
+  const std::string other = open("/srv/c", true);
+  EXPECT_TRUE(place.inbox.answer(other, place.submission({"reject"})));
+}
+
 TEST(Inbox, StrictRequiresASignatureForEveryDecision) {
   InboxTestBed place;
   const KeyPair ann = place.enrol("ann");

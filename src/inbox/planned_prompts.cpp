@@ -187,8 +187,10 @@ Result<DecisionState> Inbox::reply_in(store::Transaction& transaction, const Pla
                                            : free_text_event(reply.free_text, reply.from, now)});
   }
   SB_TRY(check_shown(prompt, reply.options));
-  const DecisionFacts facts{state.opened.needs_signature, state.opened.operators.has_value(), state.opened.workspace,
-                            state.id};
+  const bool is_signed = state.opened.question.shape == QuestionShape::kDecision
+                             ? needs_signature(state.opened, {.options = reply.options})
+                             : state.opened.needs_signature;
+  const DecisionFacts facts{is_signed, state.opened.operators.has_value(), state.opened.workspace, state.id};
   SB_TRY(may_answer(facts, reply.from, "", policy_));
   SB_TRY(close_prompt(transaction, prompt, reply, now));
 

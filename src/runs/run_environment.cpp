@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "agent/model/prices.hpp"
 #include "agent/secrets/secret_value.hpp"
 #include "host/loopback_host.hpp"
 #include "pipeline/forge/cassette_forge.hpp"
@@ -55,7 +56,8 @@ Status RunEnvironment::assemble(const std::string& workspace) {
       .settings = settings_.agents,
       .http = *http_,
       .host = host_.get(),
-      .wrap_model = [this](auto model, const auto& assignment) { return wrap_model(std::move(model), assignment); },
+      .wrap_model = [this](auto model, const auto& assignment,
+                           const auto& chosen) { return wrap_model(std::move(model), assignment, chosen); },
       .sources = [this](const agent::Assignment& parent) { return log().sources(parent.run); },
       .secrets = secrets,
       .secret_files = pipeline::secret_files(settings_)});
@@ -113,10 +115,14 @@ std::shared_ptr<agent::Cassette> RunEnvironment::cassette_of(const std::string& 
 }
 
 std::unique_ptr<agent::Model> RunEnvironment::wrap_model(std::unique_ptr<agent::Model> model,
-                                                         const agent::Assignment& assignment) {
+                                                         const agent::Assignment& assignment,
+                                                         const agent::ModelSettings& chosen) {
   if (assignment.run.empty()) return model;
   auto cassette = cassette_of(assignment.run, assignment.work_tree);
-  if (replayed_.empty()) return agent::make_recording_model(std::move(model), std::move(cassette));
+  if (replayed_.empty()) {
+    return agent::make_recording_model(std::move(model), std::move(cassette),
+                                       [chosen](const agent::Usage& usage) { return cost_of(chosen, usage); });
+  }
   return agent::make_replaying_model(model->name(), std::move(cassette), before_);
 }
 

@@ -58,7 +58,8 @@ class RunEnvironment {
   Status assemble(const std::string& workspace);
   std::shared_ptr<agent::Cassette> cassette_of(const std::string& run, const std::string& work_tree);
   Result<std::unique_ptr<pipeline::Forge>> make_forge(std::vector<std::string> secrets);
-  std::unique_ptr<agent::Model> wrap_model(std::unique_ptr<agent::Model> model, const agent::Assignment& assignment);
+  std::unique_ptr<agent::Model> wrap_model(std::unique_ptr<agent::Model> model, const agent::Assignment& assignment,
+                                           const agent::ModelSettings& chosen);
 
   Seams seams_;
   std::string workspace_;

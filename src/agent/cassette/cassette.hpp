@@ -72,8 +72,12 @@ class Cassette {
   std::string diverged_at_;
 };
 
-// Records the model's replies, and its errors unless they are temporary. A reply that cannot be stored is an error.
-std::unique_ptr<Model> make_recording_model(std::unique_ptr<Model> model, std::shared_ptr<Cassette> cassette);
+// What a reply cost, in millionths of a cent.
+using CostOf = std::function<std::int64_t(const Usage&)>;
+// Records the model's replies, each with its cost, and its errors unless they are temporary. A reply that cannot be
+// stored is an error. Several attempts at a turn are several exchanges: their notes have the number.
+std::unique_ptr<Model> make_recording_model(std::unique_ptr<Model> model, std::shared_ptr<Cassette> cassette,
+                                            CostOf cost_of = {});
 // Called with the requester before each answer; false interrupts, as the recorded run was interrupted there.
 using BeforeReply = std::function<bool(const Requester&)>;
 // Answers from the cassette; kDiverged, with the difference, at the first request that has no recorded answer.

@@ -15,18 +15,22 @@ using Kind = ModelError::Kind;
 constexpr std::string_view kModelKind = "model";
 
 Value note_of(const Requester& requester) {
-  return Value::object({{"workflow", requester.workflow},
-                        {"role", requester.role},
-                        {"step", requester.step},
-                        {"session", requester.session},
-                        {"turn", requester.turn}});
+  Value note = Value::object({{"workflow", requester.workflow},
+                              {"role", requester.role},
+                              {"step", requester.step},
+                              {"session", requester.session},
+                              {"turn", requester.turn}});
+  if (requester.attempt > 1) note.set("attempt", requester.attempt);
+  return note;
 }
 
-Value result_of(const ModelResult& replied) {
+Value result_of(const ModelResult& replied, const CostOf& cost_of) {
   if (replied) {
     ModelReply reply = *replied;
     reply.mark.clear();
-    return Value::object({{"reply", to_value(reply)}});
+    Value result = Value::object({{"reply", to_value(reply)}});
+    if (cost_of) result.set("cost", cost_of(replied->usage));
+    return result;
   }
   return Value::object({{"error", Value::object({{"kind", to_string(replied.error().kind)},
                                                  {"message", replied.error().error.message}})}});
@@ -44,15 +48,16 @@ std::unexpected<ModelError> broken(Error error) {
 
 class RecordingModel final : public Model {
  public:
-  RecordingModel(std::unique_ptr<Model> model, std::shared_ptr<Cassette> cassette)
-      : model_(std::move(model)), cassette_(std::move(cassette)) {}
+  RecordingModel(std::unique_ptr<Model> model, std::shared_ptr<Cassette> cassette, CostOf cost_of)
+      : model_(std::move(model)), cassette_(std::move(cassette)), cost_of_(std::move(cost_of)) {}
 
   std::string name() const override { return model_->name(); }
 
   ModelResult reply(const ModelRequest& request, const OnDelta& on_delta) override {
     ModelResult replied = model_->reply(request, on_delta);
     if (!is_kept(replied)) return replied;
-    Status kept = cassette_->put(kModelKind, to_value(request), result_of(replied), note_of(request.requester));
+    Status kept =
+        cassette_->put(kModelKind, to_value(request), result_of(replied, cost_of_), note_of(request.requester));
     if (!kept) return std::unexpected(ModelError{Kind::kRequest, std::move(kept).error()});
     return replied;
   }
@@ -60,6 +65,7 @@ class RecordingModel final : public Model {
  private:
   std::unique_ptr<Model> model_;
   std::shared_ptr<Cassette> cassette_;
+  CostOf cost_of_;
 };
 
 class ReplayingModel final : public Model {
@@ -115,8 +121,9 @@ class ReplayingModel final : public Model {
 
 }  // namespace
 
-std::unique_ptr<Model> make_recording_model(std::unique_ptr<Model> model, std::shared_ptr<Cassette> cassette) {
-  return std::make_unique<RecordingModel>(std::move(model), std::move(cassette));
+std::unique_ptr<Model> make_recording_model(std::unique_ptr<Model> model, std::shared_ptr<Cassette> cassette,
+                                            CostOf cost_of) {
+  return std::make_unique<RecordingModel>(std::move(model), std::move(cassette), std::move(cost_of));
 }
 
 std::unique_ptr<Model> make_replaying_model(std::string name, std::shared_ptr<Cassette> cassette, BeforeReply before) {

@@ -108,7 +108,8 @@ class Proof {
     assignment.bundle = *bundle;
     assignment.role = spec.role;
     AgentRunnerParts parts{.seams = place.seams, .home = *place.home, .settings = place.settings, .http = *place.http};
-    parts.wrap_model = [this](std::unique_ptr<Model> model, const Assignment&) -> std::unique_ptr<Model> {
+    parts.wrap_model = [this](std::unique_ptr<Model> model, const Assignment&,
+                              const ModelSettings&) -> std::unique_ptr<Model> {
       return std::make_unique<ListeningModel>(std::move(model), sent, mutex);
     };
     parts.sources = [sources](const Assignment&) { return sources; };

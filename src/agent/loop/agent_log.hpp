@@ -5,8 +5,12 @@
 //   began         {v: 1, session, [run], workflow, role, model, mode, bundle: hash,
 //                  keys: [{key, bytes, hash, [is_omitted]}],
 //                  limits, [lineage], [sandbox]}           bundle: the slots and the first message
-//   turn          {turn, reply: hash, request: hash, usage, cost, stop, model, [by], [mark], ms}
-//                                                          by: the model's name in the settings
+//   turn          {turn, reply: hash, request: hash, usage, cost, stop, model, [by], [mark], ms, [attempt], [breaks]}
+//                                                          by: the model's name in the settings; attempt: from 2, if
+//                                                          earlier replies were discarded; breaks: the rule that the
+//                                                          last allowed one breaks too
+//   discarded     {turn, attempt, rule, and the others as `turn`}    a reply whose final text breaks a rule for asking
+//                  people (loop/reply_check.hpp). It is not in the conversation, and is asked for again
 //   tool_started  {turn, call, tool, what, [token], [decision]}    only for tools that change something, which a crash
 //                  may interrupt. token: of the attempt that complete_step submits; decision: opened by ask
 //   tool_ended    {turn, call, tool, result: hash, error, ms, [facts]}    facts: what later calls need from it

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <set>
 
+#include "agent/loop/reply_check.hpp"
 #include "agent/model/prices.hpp"
 #include "agent/model/scripted.hpp"
 #include "base/crypto.hpp"
@@ -258,7 +259,8 @@ ModelRequest AgentLoop::next_request() {
                        .workflow = assignment.workflow,
                        .role = assignment.role,
                        .step = step_,
-                       .turn = transcript_.turn() + 1};
+                       .turn = transcript_.turn() + 1,
+                       .attempt = transcript_.discarded() + 1};
   request.should_continue = [this] { return work_context_.watchdog.should_continue(); };
   request.idle_timeout_ms = idle_timeout_ms(work_context_.limits);
   return request;
@@ -297,25 +299,8 @@ std::optional<WorkResult> AgentLoop::ask_model() {
   was_compacted_ = false;
   ModelReply reply = without(work_context_.secrets, std::move(*replied));
   make_ids_unique(reply, request.messages, work_context_.turn);
-  const std::string text = to_canonical_json(to_value(reply));
-  const std::int64_t cost = cost_of(*chosen_.settings, reply.usage);
-  Value turn = Value::object({{"turn", work_context_.turn},
-                              {"reply", sha256_hex(text)},
-                              {"request", sha256_hex(to_canonical_json(to_value(request)))},
-                              {"usage", to_value(reply.usage)},
-                              {"cost", cost},
-                              {"stop", to_string(reply.stop)},
-                              {"model", reply.model},
-                              {"by", chosen_.settings->name},
-                              {"ms", work_context_.parts.seams.clock.now_ms() - from}});
   Batch batch;
-  if (!reply.mark.empty()) {
-    turn.set("mark", reply.mark);
-    const std::string& run =
-        work_context_.assignment.run.empty() ? work_context_.assignment.session : work_context_.assignment.run;
-    batch.rows.push_back({std::string(kScriptUsed), run + "/" + reply.mark, "{}"});
-  }
-  batch.entries.push_back({"turn", std::move(turn), {text}});
+  if (note_reply(request, reply, from, batch)) return commit(batch);  // the next round makes the same request again
   std::vector<TurnCall> calls;
   for (const Value& block : reply.content) {
     if (block.string_at("type") != "tool_use") continue;
@@ -326,6 +311,30 @@ std::optional<WorkResult> AgentLoop::ask_model() {
   if (auto end = run_calls(std::move(calls), std::move(batch))) return end;
   if (reply.stop != StopReason::kRefusal) return std::nullopt;
   return finish({.state = EndState::kStoppedEarly, .reason = "the model refused to continue"});
+}
+
+// Adds the reply to the batch. True: it is discarded.
+bool AgentLoop::note_reply(const ModelRequest& request, const ModelReply& reply, TimestampMs from, Batch& batch) {
+  std::string text = to_canonical_json(to_value(reply));
+  Value entry = Value::object({{"turn", work_context_.turn},
+                               {"reply", sha256_hex(text)},
+                               {"request", sha256_hex(to_canonical_json(to_value(request)))},
+                               {"usage", to_value(reply.usage)},
+                               {"cost", cost_of(*chosen_.settings, reply.usage)},
+                               {"stop", to_string(reply.stop)},
+                               {"model", reply.model},
+                               {"by", chosen_.settings->name},
+                               {"ms", work_context_.parts.seams.clock.now_ms() - from}});
+  if (!reply.mark.empty()) {
+    entry.set("mark", reply.mark);
+    const std::string& run =
+        work_context_.assignment.run.empty() ? work_context_.assignment.session : work_context_.assignment.run;
+    batch.rows.push_back({std::string(kScriptUsed), run + "/" + reply.mark, "{}"});
+  }
+  const std::string rule = broken_rule(final_text(reply), work_context_.parts.settings.block_offers);
+  const bool is_discarded = mark_attempt(rule, request.requester.attempt, entry);
+  batch.entries.push_back({is_discarded ? "discarded" : "turn", std::move(entry), {std::move(text)}});
+  return is_discarded;
 }
 
 std::optional<WorkResult> AgentLoop::compact(std::string_view why) {

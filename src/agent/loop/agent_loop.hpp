@@ -35,6 +35,11 @@ class AgentLoop {
   WorkResult work();
 
  private:
+  struct Batch {
+    std::vector<AgentLog::Entry> entries;
+    std::vector<AgentLog::Row> rows;
+  };
+
   // agent_loop.cpp
   std::optional<WorkResult> enter();
   std::optional<WorkResult> begin();
@@ -47,13 +52,10 @@ class AgentLoop {
   std::optional<WorkResult> read_control_requests();
   std::optional<WorkResult> stopped_by_others();
   ModelRequest next_request();
+  bool note_reply(const ModelRequest& request, const ModelReply& reply, TimestampMs from, Batch& batch);
   std::optional<WorkResult> compact(std::string_view why);
 
   // calls.cpp: the model's tool calls
-  struct Batch {
-    std::vector<AgentLog::Entry> entries;
-    std::vector<AgentLog::Row> rows;
-  };
   std::optional<WorkResult> run_calls(std::vector<TurnCall> calls, Batch batch);
   std::optional<WorkResult> run_session_tool(const TurnCall& call, Batch& batch);
   std::optional<WorkResult> run_change(Tool& tool, const TurnCall& call, Batch& batch);

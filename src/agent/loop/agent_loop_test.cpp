@@ -192,7 +192,7 @@ TEST(AgentLoop, D21_ALongCommandOrASlowButActiveModelIsNotAStall) {
   LoopFixture place;
   place.add_workflow("two-steps", kTwoSteps);
   place.limits.stall_ms = 500;
-  place.wrap_model = [&](std::unique_ptr<Model> model, const Assignment&) {
+  place.wrap_model = [&](std::unique_ptr<Model> model, const Assignment&, const ModelSettings&) {
     return std::make_unique<EndlessModel>(std::move(model), place.clock);
   };
   place.script(call_line("Bash", R"({"command": "sleep 2; echo awake"})") +
@@ -221,7 +221,7 @@ TEST(AgentLoop, AFailedWriteDoesNotEndTheSession) {
   LoopFixture place;
   place.add_workflow("two-steps", kTwoSteps);
   bool is_full = true;
-  place.wrap_model = [&](std::unique_ptr<Model> model, const Assignment&) {
+  place.wrap_model = [&](std::unique_ptr<Model> model, const Assignment&, const ModelSettings&) {
     return std::make_unique<UnsavableModel>(std::move(model), is_full);
   };
   place.script(complete_line("The first thing is done.") + complete_line("The second thing is done."));
@@ -233,6 +233,118 @@ TEST(AgentLoop, AFailedWriteDoesNotEndTheSession) {
   is_full = false;
   const WorkResult ended = place.work(session);
   EXPECT_EQ(ended.state, EndState::kComplete) << ended.reason;
+}
+
+std::string text_line(const std::string& text) {
+  return R"({"content": [{"type": "text", "text": ")" + text +
+         R"("}], "usage": {"input_tokens": 10, "output_tokens": 5}})" + "\n";
+}
+
+// Keeps every request as it would be sent.
+class ListeningModel final : public Model {
+ public:
+  ListeningModel(std::unique_ptr<Model> inner, std::vector<std::string>& sent)
+      : inner_(std::move(inner)), sent_(sent) {}
+  std::string name() const override { return inner_->name(); }
+  ModelResult reply(const ModelRequest& request, const OnDelta& on_delta) override {
+    sent_.push_back(to_json(to_value(request)));
+    return inner_->reply(request, on_delta);
+  }
+
+ private:
+  std::unique_ptr<Model> inner_;
+  std::vector<std::string>& sent_;
+};
+
+TEST(AgentLoop, AFinalTextThatOffersIsDiscardedAndAskedForAgain) {
+  LoopFixture place;
+  place.add_workflow("two-steps", kTwoSteps);
+  std::vector<std::string> sent;
+  place.wrap_model = [&](std::unique_ptr<Model> model, const Assignment&, const ModelSettings&) {
+    return std::make_unique<ListeningModel>(std::move(model), sent);
+  };
+  place.script(text_line("Let me know if you want more.") + text_line("Please confirm that I may drop the table.") +
+               complete_line("The first thing is done.") + complete_line("The second thing is done."));
+  const std::string session = place.start("two-steps");
+  const WorkResult ended = place.work(session);
+  EXPECT_EQ(ended.state, EndState::kComplete) << ended.reason;
+  const auto discarded = place.events_of(session, "discarded");
+  ASSERT_EQ(discarded.size(), 2u);
+  EXPECT_EQ(discarded[0].payload.string_at("rule"), "INT020-SOFT-OFFER");
+  EXPECT_EQ(discarded[1].payload.string_at("rule"), "INT023-PROSE-APPROVAL");
+  EXPECT_EQ(discarded[1].payload["attempt"], Value(2));
+  EXPECT_EQ(discarded[1].payload["turn"], Value(1));
+  EXPECT_EQ(usage_from(discarded[0].payload["usage"]).total(), 15);
+  const auto turns = place.events_of(session, "turn");
+  ASSERT_EQ(turns.size(), 2u);
+  EXPECT_EQ(turns[0].payload["attempt"], Value(3));
+  EXPECT_EQ(turns[1].payload.find("attempt"), nullptr);
+  ASSERT_EQ(sent.size(), 4u);
+  EXPECT_EQ(sent[0], sent[1]);
+  EXPECT_EQ(sent[0], sent[2]);
+  EXPECT_FALSE(sent[3].contains("Let me know"));
+  EXPECT_GE(ended.usage.total(), 30) << "what was discarded is paid for";
+}
+
+TEST(AgentLoop, AfterThreeDiscardedTextsTheNextIsKeptAndMarked) {
+  LoopFixture place;
+  place.add_workflow("two-steps", kTwoSteps);
+  std::string lines;
+  for (int i = 1; i <= 4; ++i) lines += text_line("Let me know if you want version " + std::to_string(i) + ".");
+  place.script(lines + complete_line("The first thing is done.") + complete_line("The second thing is done."));
+  const std::string session = place.start("two-steps");
+  EXPECT_EQ(place.work(session).state, EndState::kComplete);
+  EXPECT_EQ(place.events_of(session, "discarded").size(), 3u);
+  const auto turns = place.events_of(session, "turn");
+  ASSERT_GE(turns.size(), 2u);
+  EXPECT_EQ(turns[0].payload["attempt"], Value(4));
+  EXPECT_EQ(turns[0].payload.string_at("breaks"), "INT020-SOFT-OFFER");
+  EXPECT_EQ(place.events_of(session, "nudged").size(), 1u) << "the kept one ended the turn early";
+}
+
+TEST(AgentLoop, OffersInGermanAreDiscardedIfConfigured) {
+  for (const bool is_configured : {false, true}) {
+    LoopFixture place;
+    if (is_configured) place.settings.block_offers = {"de"};
+    place.add_workflow("two-steps", kTwoSteps);
+    place.script(text_line("Gib mir Bescheid, wenn ich weitermachen soll.") + complete_line("One.") +
+                 complete_line("Two."));
+    const std::string session = place.start("two-steps");
+    EXPECT_EQ(place.work(session).state, EndState::kComplete);
+    EXPECT_EQ(place.events_of(session, "discarded").size(), is_configured ? 1u : 0u);
+  }
+}
+
+// Replies until `left` is used up; then the disk is full.
+class ModelUntil final : public Model {
+ public:
+  ModelUntil(std::unique_ptr<Model> inner, int& left) : inner_(std::move(inner)), left_(left) {}
+  std::string name() const override { return inner_->name(); }
+  ModelResult reply(const ModelRequest& request, const OnDelta& on_delta) override {
+    if (left_-- > 0) return inner_->reply(request, on_delta);
+    return std::unexpected(ModelError{ModelError::Kind::kRequest, {ErrorCode::kIo, "the disk is full", {}, {}}});
+  }
+
+ private:
+  std::unique_ptr<Model> inner_;
+  int& left_;
+};
+
+TEST(AgentLoop, AnInterruptedWorkerContinuesWithTheNextAttempt) {
+  LoopFixture place;
+  place.add_workflow("two-steps", kTwoSteps);
+  int left = 1;
+  place.wrap_model = [&](std::unique_ptr<Model> model, const Assignment&, const ModelSettings&) {
+    return std::make_unique<ModelUntil>(std::move(model), left);
+  };
+  place.script(text_line("Let me know if you want more.") + complete_line("One.") + complete_line("Two."));
+  const std::string session = place.start("two-steps");
+  EXPECT_EQ(place.work(session).state, EndState::kInternalError);
+  EXPECT_EQ(place.events_of(session, "discarded").size(), 1u);
+  left = 100;
+  EXPECT_EQ(place.work(session).state, EndState::kComplete);
+  EXPECT_EQ(place.events_of(session, "discarded").size(), 1u);
+  EXPECT_EQ(place.events_of(session, "turn")[0].payload["attempt"], Value(2));
 }
 
 TEST(AgentLoop, CommitsTheReadsOfATurnTogetherInCallOrder) {

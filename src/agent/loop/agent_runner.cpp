@@ -183,7 +183,7 @@ WorkResult AgentRunner::Parts::run_session(AgentRunner& runner, const Assignment
     if (model == nullptr) {
       const std::string& run = assignment.run.empty() ? assignment.session : assignment.run;
       model = SB_TRY(make_model(chosen, {given.seams, given.http, store, run, used}));
-      if (given.wrap_model) model = given.wrap_model(std::move(model), assignment);
+      if (given.wrap_model) model = given.wrap_model(std::move(model), assignment, chosen);
     }
     return ChosenModel{model.get(), &chosen};
   };

@@ -22,7 +22,8 @@ struct AgentRunnerParts {
   net::HttpClient& http;
   AgentHost* host = nullptr;  // null: `command` models cannot be used here
   // Wraps a provider in a recording or a replay; may be empty.
-  std::function<std::unique_ptr<Model>(std::unique_ptr<Model>, const Assignment&)> wrap_model = {};
+  std::function<std::unique_ptr<Model>(std::unique_ptr<Model>, const Assignment&, const ModelSettings&)> wrap_model =
+      {};
   // The sources of a child agent's context bundle. May be empty.
   std::function<std::vector<ContextSource>(const Assignment& parent)> sources = {};
   // Values that must not appear in logs, prompts or notes, in addition to the keys of the settings' models: forge

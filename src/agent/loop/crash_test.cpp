@@ -77,7 +77,7 @@ TEST(Crash, D04_ASessionContinuedAfterAnyEventEndsTheSame) {
     std::filesystem::copy(whole.directory + "/own", copies.back(), std::filesystem::copy_options::recursive);
   };
   whole.on_progress = [&](const Progress&) { copy(); };
-  whole.wrap_model = [&](std::unique_ptr<Model> model, const Assignment&) {
+  whole.wrap_model = [&](std::unique_ptr<Model> model, const Assignment&, const ModelSettings&) {
     struct Copying final : Model {
       std::unique_ptr<Model> inner;
       std::function<void()> copy;

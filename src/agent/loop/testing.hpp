@@ -168,7 +168,7 @@ class LoopFixture {
   std::vector<ContextSource> sources;
   std::vector<Progress> progress;
   std::function<void(const Progress&)> on_progress;
-  std::function<std::unique_ptr<Model>(std::unique_ptr<Model>, const Assignment&)> wrap_model;
+  std::function<std::unique_ptr<Model>(std::unique_ptr<Model>, const Assignment&, const ModelSettings&)> wrap_model;
   std::unique_ptr<engine::SessionHome> home;
 };
 

@@ -57,6 +57,11 @@ Status Transcript::follow(const LoggedEvent& event, StoredReader& stored, const 
     restart(made->string_at("first").value_or(""));
   } else if (type == "turn") {
     return turn(stored, blob);
+  } else if (type == "discarded") {
+    usage_ += usage_from(stored.any("usage"));
+    cost_ += stored.optional_integer("cost");
+    worked_ms_ += stored.optional_integer("ms");
+    ++discarded_;
   } else if (type == "setback") {
     usage_ += usage_from(stored.any("usage"));
     cost_ += stored.optional_integer("cost");
@@ -104,6 +109,7 @@ void Transcript::restart(std::string text) {
   results_.clear();
   calls_.clear();
   said_ = {std::move(text)};
+  discarded_ = 0;
   size_in_tokens_ = 0;
   turns_in_step_ = 0;
   early_stops_ = cut_replies_ = repeats_ = 0;
@@ -132,6 +138,7 @@ Status Transcript::turn(StoredReader& stored, const Blob& blob) {
   said_.clear();
   calls_.clear();
   turn_ = stored.optional_small("turn");
+  discarded_ = 0;
   ++turns_in_step_;
   usage_ += usage_from(stored.any("usage"));
   cost_ += stored.optional_integer("cost");

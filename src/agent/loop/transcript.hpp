@@ -70,6 +70,7 @@ class Transcript {
   std::int64_t spent_micro_cents() const { return micro_cents() - cost_before_; }
   int advances() const { return advances_; }
 
+  int discarded() const { return discarded_; }      // replies to the open request
   int early_stops() const { return early_stops_; }  // in a row
   int cut_replies() const { return cut_replies_; }  // in a row
   int refusals() const { return refusals_; }        // of the open step, in a row
@@ -106,7 +107,7 @@ class Transcript {
   std::set<std::string> begun_children_;
   std::string awaited_;
   ProviderWait wait_;
-  int advances_ = 0, early_stops_ = 0, cut_replies_ = 0, refusals_ = 0, repeats_ = 0;
+  int advances_ = 0, early_stops_ = 0, cut_replies_ = 0, refusals_ = 0, repeats_ = 0, discarded_ = 0;
   bool was_warned_of_repeating_ = false;
   std::string repeated_, place_;
   std::vector<std::pair<std::string, std::string>> seen_files_;

@@ -37,7 +37,8 @@ struct ToolDeclaration {
 // Who makes the request. Not sent; used by scripted models, ledgers and cassettes.
 struct Requester {
   std::string run = {}, session = {}, workflow = {}, role = {}, step = {};
-  int turn = 0;  // of the session, from 1
+  int turn = 0;     // of the session, from 1
+  int attempt = 1;  // at this turn: earlier replies were discarded (loop/reply_check.hpp)
 };
 
 struct ModelError;

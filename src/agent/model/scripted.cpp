@@ -72,7 +72,8 @@ class ScriptedModel final : public Model {
 
   static std::string fingerprint(const ModelRequest& request) {
     if (request.requester.session.empty() || request.requester.turn == 0) return {};
-    return fmt::format("{}/{}", request.requester.turn, sha256_hex(to_json(to_value(request))));
+    return fmt::format("{}/{}/{}", request.requester.turn, request.requester.attempt,
+                       sha256_hex(to_json(to_value(request))));
   }
 
   UsedLines::Found find(const ModelRequest& request, std::string_view texts, const UsedLines::IsUsed& is_used) const {

@@ -26,6 +26,8 @@ struct ProxiedExchange {
   std::string mark = {};                   // ModelReply::mark
   std::optional<ModelError> failure = {};  // what came instead of the reply or of its rest
   std::int64_t ms = 0;
+  int attempt = 1;                             // at the same request: earlier replies were discarded
+  std::optional<std::string> final_text = {};  // of a reply that ends a turn of the agent
 };
 
 // The code that drives the program. Called on threads of the host, several at a time, until the server is destroyed.
@@ -49,8 +51,9 @@ class ProgramDriver {
   virtual std::optional<ModelReply> final_reply() = 0;
   // For a scripted upstream: the reply itself.
   virtual ModelResult reply(ModelRequest request) = 0;
-  // After the request, before the end of the reply is passed on. An error: it could not be logged.
-  virtual Status record_exchange(const ProxiedExchange& exchange) = 0;
+  // After the request, before the end of the reply is passed on. True: the reply is discarded, and must be asked for
+  // again (agent/loop/reply_check.hpp). An error: it could not be logged.
+  virtual Result<bool> record_exchange(const ProxiedExchange& exchange) = 0;
 };
 
 struct ProgramEndpoint {

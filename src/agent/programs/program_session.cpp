@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "agent/limits.hpp"
+#include "agent/loop/reply_check.hpp"
 #include "agent/model/make_model.hpp"
 #include "agent/model/prices.hpp"
 #include "agent/tools/plain_text.hpp"
@@ -235,7 +236,8 @@ ModelResult ProgramSession::reply(ModelRequest request) {
                          .workflow = assignment.workflow,
                          .role = assignment.role,
                          .step = summary ? summary->step_id : std::string(),
-                         .turn = parts_.transcript.turn() + 1};
+                         .turn = parts_.transcript.turn() + 1,
+                         .attempt = request.requester.attempt};
   }
   request.should_continue = [this] { return parts_.work_context.watchdog.should_continue(); };
   return scripted_->reply(request, [this](std::string_view) {
@@ -272,11 +274,14 @@ Status ProgramSession::failed(const ModelError& failure, const Usage& usage) {
   return commit({{"setback", std::move(payload)}});
 }
 
-Status ProgramSession::record_exchange(const ProxiedExchange& exchange) {
+Result<bool> ProgramSession::record_exchange(const ProxiedExchange& exchange) {
   note_activity();
   const std::scoped_lock lock(mutex_);
   last_failure_.reset();
-  if (exchange.failure) return failed(*exchange.failure, exchange.usage);
+  if (exchange.failure) {
+    SB_TRY(failed(*exchange.failure, exchange.usage));
+    return false;
+  }
   const Redactor& redactor = parts_.work_context.redactor;
   const std::string request = redactor.clean(as_utf8(exchange.request));
   const std::string reply = redactor.clean(as_utf8(exchange.reply));
@@ -299,7 +304,11 @@ Status ProgramSession::record_exchange(const ProxiedExchange& exchange) {
     const std::string& run = assignment.run.empty() ? assignment.session : assignment.run;
     rows.push_back({std::string(kScriptUsed), run + "/" + exchange.mark, "{}"});
   }
-  SB_TRY(commit({{"turn", std::move(payload), {message, request, reply}}}, std::move(rows)));
+  const std::string rule = broken_rule(exchange.final_text, parts_.work_context.parts.settings.block_offers);
+  const bool is_discarded = mark_attempt(rule, exchange.attempt, payload);
+  SB_TRY(
+      commit({{is_discarded ? "discarded" : "turn", std::move(payload), {message, request, reply}}}, std::move(rows)));
+  if (is_discarded) return true;
   is_at_tools_ = exchange.stop == StopReason::kToolUse;
   pending_progress_.push_back({.kind = Progress::Kind::kTurn,
                                .session = parts_.work_context.assignment.session,
@@ -309,7 +318,7 @@ Status ProgramSession::record_exchange(const ProxiedExchange& exchange) {
                                .turn = parts_.transcript.turn(),
                                .usage = parts_.transcript.usage(),
                                .micro_cents = parts_.transcript.micro_cents()});
-  return {};
+  return false;
 }
 
 }  // namespace sb::agent

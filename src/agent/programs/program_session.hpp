@@ -51,7 +51,7 @@ class ProgramSession final : public ProgramDriver {
   std::optional<ModelError> refusal(const std::function<bool()>& should_continue) override;
   std::optional<ModelReply> final_reply() override;
   ModelResult reply(ModelRequest request) override;
-  Status record_exchange(const ProxiedExchange& exchange) override;
+  Result<bool> record_exchange(const ProxiedExchange& exchange) override;
 
  private:
   struct OpenAsk {

@@ -32,6 +32,26 @@ bool has_call(const Value& output) {
          });
 }
 
+// Whether this event of a stream begins a call. Texts cannot look like one: their quotes are escaped.
+bool begins_call(Wire wire, std::string_view event) {
+  const auto has = [&](std::string_view part) { return event.find(part) != std::string_view::npos; };
+  switch (wire) {
+    case Wire::kMessages:
+      return has("\"content_block_start\"") && has("\"tool_use\"");
+    case Wire::kResponses:
+      return has("\"response.output_item.added\"") && has("_call\"");
+    case Wire::kChat:
+      break;
+  }
+  if (!has("\"tool_calls\"")) return false;
+  const auto read = parse_json(event);
+  const Value& choices = read ? (*read)["choices"] : Value();
+  return choices.is_array() && std::ranges::any_of(choices.items(), [](const Value& choice) {
+           const Value& calls = choice["delta"]["tool_calls"];
+           return calls.is_array() && calls.size() > 0;
+         });
+}
+
 StopReason response_stop(const Value& response) {
   if (has_call(response["output"])) return StopReason::kToolUse;
   const auto why = response["incomplete_details"].string_at("reason");
@@ -187,6 +207,7 @@ void ReplyMeter::line(std::string_view text) {
     text.remove_prefix(begin);
   }
   if (wire_ == Wire::kChat && text.starts_with("[DONE]")) has_ended_ = true;
+  has_call_ = has_call_ || begins_call(wire_, text);
   // Most of a stream are deltas, which have nothing needed here.
   const bool is_relevant =
       text.find("\"usage\"") != std::string_view::npos || text.find("_stop\"") != std::string_view::npos ||

@@ -33,6 +33,8 @@ class ReplyMeter {
   const Usage& usage() const { return usage_; }
   StopReason stop() const { return stop_; }
   const std::string& model() const { return model_; }
+  // A call of a tool of the program has begun: the reply does not end the turn.
+  bool has_call() const { return has_call_ || stop_ == StopReason::kToolUse; }
   // After finish(): what came instead of the reply or of its rest.
   std::optional<ModelError> failure() const;
 
@@ -46,7 +48,7 @@ class ReplyMeter {
 
   Wire wire_;
   std::string rest_;  // of an incomplete line
-  bool is_stream_ = false, is_known_ = false;
+  bool is_stream_ = false, is_known_ = false, has_call_ = false;
   Usage usage_;
   StopReason stop_ = StopReason::kOther;
   std::string model_;

@@ -8,6 +8,7 @@
 
 #include "agent/limits.hpp"
 #include "agent/settings/setting_values.hpp"
+#include "decision/lint/lint.hpp"
 
 namespace sb::agent {
 namespace {
@@ -216,15 +217,31 @@ SettingKeys<WorkLimits> limit_keys() {
           integer_key("repeats", &L::repeats, 2, 1'000, "How often the same call may be made in a row")};
 }
 
+// Read by the hook and the linter too (inbox/config.hpp), from the user's file only.
+SettingKey<AgentSettings> block_offers_key() {
+  const auto known = decision::offer_languages();
+  return {.name = "block_offers",
+          .help = "Languages besides English and Russian in which an offer in prose blocks, not only advises",
+          .schema = list_schema(choice_schema({known.begin(), known.end()}), known.size()),
+          .read = [](const Reader& reader, const SettingSource&,
+                     AgentSettings& settings) { settings.block_offers = decision::read_offer_languages(reader); },
+          .write =
+              [](const AgentSettings& settings, Value& stored) {
+                if (!settings.block_offers.empty()) stored.set("block_offers", Value::array(settings.block_offers));
+              },
+          .restore = [](const Value& stored,
+                        AgentSettings& settings) { settings.block_offers = stored_texts(stored, "block_offers"); }};
+}
+
 }  // namespace
 
 SettingKeys<AgentSettings> make_agent_keys(std::span<const ModelProvider> providers) {
-  return {
-      models_key(providers),
-      users_key("roles", &AgentSettings::roles, kRoles, "Which model each role uses; default is for all others"),
-      users_key("tiers", &AgentSettings::tiers, kTiers, "Which model steps of a tier use"),
-      key_of(&AgentSettings::limits,
-             group_key("limits", limit_keys(), "tokens and cost limit a run, the others limit each agent session"))};
+  return {models_key(providers),
+          users_key("roles", &AgentSettings::roles, kRoles, "Which model each role uses; default is for all others"),
+          users_key("tiers", &AgentSettings::tiers, kTiers, "Which model steps of a tier use"),
+          key_of(&AgentSettings::limits,
+                 group_key("limits", limit_keys(), "tokens and cost limit a run, the others limit each agent session")),
+          block_offers_key()};
 }
 
 }  // namespace sb::agent

@@ -48,7 +48,8 @@ struct AgentSettings {
   std::map<std::string, ModelSettings> models;
   std::map<std::string, std::string> roles, tiers;  // values are names of models; roles has `default`
   WorkLimits limits;
-  std::string file;  // the user's config.yaml, for messages that say where to add a model
+  std::vector<std::string> block_offers;  // languages besides English and Russian (decision/lint/lint.hpp)
+  std::string file;                       // the user's config.yaml, for messages that say where to add a model
   // The model for a role and a tier: the role's, else the tier's, else the default. kInvalid when there is none.
   Result<const ModelSettings*> model_for(std::string_view role, std::string_view tier) const;
 };

@@ -87,13 +87,30 @@ class Asking {
   std::string id_;
 };
 
+// Whether a declaration says that something is less dangerous than its words.
+bool claims_safety(const Value& source) {
+  if (source.string_at("door") == "two-way") return true;
+  for (const std::string_view list : {"options", "steps"}) {
+    if (!source[list].is_array()) continue;
+    for (const Value& item : source[list].items()) {
+      if (item.is_object() && (item.find("safe") != nullptr || claims_safety(item))) return true;
+    }
+  }
+  return false;
+}
+
 int run_ask(Context& context, const AskOptions& options) {
   const auto wait_ms = parse_duration_ms(options.wait);
   if (!wait_ms) return report(context, wait_ms.error());
   const auto home = Home::open(context.seams, store::Access::kReadWrite);
   if (!home) return report_answer(context, home.error());
-  const auto declaration = load_declaration(context, options.file, author_of(context, **home, options.file));
+  const decision::Author author = author_of(context, **home, options.file);
+  const auto declaration = load_declaration(context, options.file, author);
   if (!declaration) return report(context, declaration.error());
+  if (author == decision::Author::kModel && claims_safety(declaration->source)) {
+    context.err(fmt::format("note: `safe` and `door: two-way` do not count in {}, which is not in a trusted folder\n",
+                            options.file == "-" ? "<stdin>" : options.file));
+  }
   const auto state = Asking(context, options, *declaration, **home).run(*wait_ms);
   if (!state) return report_answer(context, state.error());
   for (const std::string& why : state->rejected) context.err(fmt::format("warning: {}\n", why));

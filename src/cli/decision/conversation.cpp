@@ -93,7 +93,7 @@ Status Conversation::ask(const inbox::DecisionState& state) {
 
 // Checked before asking, so that a person does not choose first and then learn that the answer cannot be signed.
 Status Conversation::check_signable(const inbox::DecisionState& state) const {
-  if (!state.opened.needs_signature || state.opened.operators) return {};
+  if (has_unsigned_answer(state.opened) || state.opened.operators) return {};
   const inbox::DecisionFacts facts{true, false, state.opened.workspace};
   return inbox::may_answer(facts, user_at(context_), "", home_.config().policy);
 }
@@ -121,7 +121,7 @@ Status Conversation::submit_answer(const inbox::DecisionState& state, const Dial
     if (!line || *line != typed) return leave_open(state.id);
   }
   const inbox::AnswerInput given = SB_TRY(check_answer(state.opened.question, turn.given));
-  if (state.opened.needs_signature) say(fmt::format("Your answer: {}\n", chosen_text(given)));
+  if (needs_signature(state.opened, given)) say(fmt::format("Your answer: {}\n", chosen_text(given)));
   const auto signing = sign_for(context_, home_, state, given, options_.operator_name);
   if (!signing) return refused(state.id, signing.error());
   inbox::AnswerSubmission submission;

@@ -20,10 +20,20 @@ std::string chosen(const DecisionOutcome& outcome) {
   return {};
 }
 
+// The options that need none, of a single decision.
+std::string exceptions(const inbox::OpenedDecision& opened) {
+  if (opened.question.shape != inbox::QuestionShape::kDecision) return {};
+  std::vector<std::string> ids;
+  for (const inbox::Choice& choice : opened.question.parts.front().options) {
+    if (choice.safe) ids.push_back(choice.id);
+  }
+  return ids.empty() ? "" : fmt::format(" except for {}", fmt::join(ids, ", "));
+}
+
 std::string status_text(const DecisionState& state) {
   if (!state.outcome) {
     std::string text(to_string(state.state));
-    if (state.opened.needs_signature) text += ", needs a signature";
+    if (state.opened.needs_signature) text += ", needs a signature" + exceptions(state.opened);
     if (state.opened.deadline) text += fmt::format(", until {}", to_rfc3339(*state.opened.deadline));
     return text;
   }
@@ -51,6 +61,10 @@ std::string full_text(const DecisionState& state) {
                       status_text(state));
   if (!state.opened.workspace.empty())
     text += fmt::format("workspace  {}\n", continued(printable(state.opened.workspace)));
+  if (!state.opened.overruled_word.empty()) {
+    text += fmt::format("door       two-way, as its file declares, although it says \"{}\"\n",
+                        continued(printable(state.opened.overruled_word)));
+  }
   if (state.is_consumed) text += fmt::format("read by    {}\n", printable(state.consumed_by));
   for (const std::string& said : state.free_texts) text += fmt::format("said       {}\n", continued(printable(said)));
   for (const std::string& why : state.rejected) text += fmt::format("warning    {}\n", continued(printable(why)));
@@ -73,6 +87,8 @@ Value full_view(const DecisionState& state) {
   view.set("digest", optional(opened.digest));
   view.set("render_hash", opened.render_hash);
   view.set("signed", opened.needs_signature);
+  if (opened.is_gate) view.set("gate", true);
+  if (!opened.overruled_word.empty()) view.set("two_way_over", opened.overruled_word);
   Value free_texts = Value::array();
   for (const std::string& text : state.free_texts) free_texts.push_back(printable(text));
   view.set("free_texts", std::move(free_texts));

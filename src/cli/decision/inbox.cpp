@@ -104,7 +104,7 @@ Status answer(const Context& context, const InboxOptions& options) {
   const std::string choice = by_ids(state, typed);
   const AnswerInput given = SB_TRY(inbox::check_answer(question, SB_TRY(inbox::parse_choice(question, choice))));
   SB_TRY(inbox::check_dependencies(question, given));
-  if (state.opened.needs_signature) {
+  if (needs_signature(state.opened, given)) {
     context.err(fmt::format("{}\nYour answer: {}\n", question.text, printable(choice)));
   }
   SB_TRY(check_typed_confirmation(context, state));

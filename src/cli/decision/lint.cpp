@@ -10,6 +10,7 @@
 #include "base/limits.hpp"
 #include "base/text/unicode.hpp"
 #include "cli/command.hpp"
+#include "inbox/config.hpp"
 
 namespace sb::cli {
 namespace {
@@ -29,14 +30,26 @@ std::string_view to_string(decision::Severity severity) {
   return severity == decision::Severity::kBlock ? "block" : "advise";
 }
 
+LintContext with_languages_of(const LintContext& defaults, LintContext context) {
+  if (context.block_offers.empty()) context.block_offers = defaults.block_offers;
+  return context;
+}
+
 Checked<LintContext> load_context(const Context& context, const LintOptions& options) {
+  // What the user's configuration says holds unless the context says it.
   LintContext out;
+  const auto homes = sb::homes(context.seams.environment);
+  if (homes) {
+    auto config = inbox::load_config(context.seams.files, *homes);
+    if (!config) return std::unexpected(Faults{std::move(config).error()});
+    out.block_offers = std::move(config->block_offers);
+  }
   if (!options.context_file.empty()) {
     auto document = load_document(context.seams.files, options.context_file);
     if (!document) return std::unexpected(Faults{document.error()});
     auto read = decision::read_lint_context(*document);
     if (!read) return std::unexpected(std::move(read).error());
-    out = std::move(*read);
+    out = with_languages_of(out, std::move(*read));
   }
   if (!options.profile.empty()) out.profile = options.profile;
   return out;
@@ -127,7 +140,7 @@ Result<Sample> read_sample(const std::string& name, std::size_t line, std::strin
     const Document inner{name, to_json(*context), *context};
     auto read = decision::read_lint_context(inner);
     if (!read) return at_line(read.error().front());
-    sample.context = std::move(*read);
+    sample.context = with_languages_of(defaults, std::move(*read));
   }
   return sample;
 }

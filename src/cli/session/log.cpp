@@ -43,7 +43,14 @@ std::string words_for(const agent::LoggedEvent& event) {
     return fmt::format("began {} with {}{}{}; mode {}; sandbox: {}", text("workflow"), text("model"),
                        text("role").empty() ? "" : " as ", text("role"), text("mode"), text("sandbox"));
   }
-  if (type == "turn") return fmt::format("{} ({})", text("stop"), numbers_of(payload));
+  if (type == "turn") {
+    return fmt::format("{} ({}){}{}", text("stop"), numbers_of(payload), text("breaks").empty() ? "" : "; breaks ",
+                       text("breaks"));
+  }
+  if (type == "discarded") {
+    return fmt::format("discarded, attempt {}: {} ({})", to_json(payload["attempt"]), text("rule"),
+                       numbers_of(payload));
+  }
   if (type == "tool_started") return fmt::format("{} {}", text("tool"), text("what"));
   if (type == "tool_ended") {
     return fmt::format("{} {}", text("tool"), payload["error"] == Value(true) ? "failed" : "done");
@@ -96,7 +103,8 @@ std::string reply_text(const std::string& bytes) {
 }
 
 std::string full_text(const agent::AgentLog& log, const agent::LoggedEvent& event) {
-  if (event.type == "turn") return reply_text(log.blob(text_at(event.payload, "reply")).value_or(""));
+  if (event.type == "turn" || event.type == "discarded")
+    return reply_text(log.blob(text_at(event.payload, "reply")).value_or(""));
   if (event.type == "tool_ended") return indented(log.blob(text_at(event.payload, "result")).value_or(""));
   return {};
 }

@@ -23,17 +23,12 @@ struct CheckRow {
 };
 
 constexpr CheckRow kChecks[] = {
-    {"home", check_home},
-    {"configuration", check_configuration},
-    {"store", check_store},
-    {"keys", check_keys},
-    {"claude-code", check_claude_code},
-    {"codex", check_codex},
-    {"hooks", check_hooks},
-    {"server", check_server},
-    {"sandbox", check_sandbox},
-    {"git", check_git},
-    {"terminal", check_terminal},
+    {"home", check_home},     {"configuration", check_configuration},
+    {"store", check_store},   {"keys", check_keys},
+    {"gates", check_gates},   {"claude-code", check_claude_code},
+    {"codex", check_codex},   {"hooks", check_hooks},
+    {"server", check_server}, {"sandbox", check_sandbox},
+    {"git", check_git},       {"terminal", check_terminal},
 };
 
 std::string_view word_for(Health health) {

@@ -38,6 +38,7 @@ Diagnoses check_home(const DoctorInput& input);
 Diagnoses check_configuration(const DoctorInput& input);
 Diagnoses check_store(const DoctorInput& input);
 Diagnoses check_keys(const DoctorInput& input);
+Diagnoses check_gates(const DoctorInput& input);
 Diagnoses check_claude_code(const DoctorInput& input);
 Diagnoses check_codex(const DoctorInput& input);
 Diagnoses check_hooks(const DoctorInput& input);

@@ -104,13 +104,18 @@ std::string read_locale(Fields& fields, std::string_view sample_text) {
   if (const auto reader = fields.get("locale")) {
     const auto locale = reader->string(16);
     if (locale && !has_locale(*locale))
-      reader->fault(fmt::format("there are no texts for the locale \"{}\"", *locale), "Use en or ru");
+      reader->fault(fmt::format("there are no texts for the locale \"{}\"", *locale),
+                    fmt::format("Use one of {}", fmt::join(locales(), ", ")));
     return locale.value_or("en");
   }
+  bool has_han = false;
   for (std::size_t at = 0; at < sample_text.size();) {
-    if (is_cyrillic(next_code_point(sample_text, at))) return "ru";
+    const char32_t c = next_code_point(sample_text, at);
+    if (is_cyrillic(c)) return "ru";
+    if (c >= 0x3040 && c <= 0x30FF) return "ja";  // kana
+    has_han = has_han || (c >= 0x4E00 && c <= 0x9FFF);
   }
-  return "en";
+  return has_han ? "zh" : "en";
 }
 
 std::string read_id(Fields& fields, std::string_view name, std::size_t max) {

@@ -38,7 +38,8 @@ enum class DecisionKind {
   kSecret
 };
 
-// Who wrote a declaration. A model may not declare a default.
+// Who wrote a declaration. A model may not declare a default, nor that something is less dangerous than it looks: its
+// `safe: true` and `door: two-way` do not count.
 enum class Author { kModel, kOperator, kWorkflow };
 
 struct Recommendation {
@@ -57,6 +58,7 @@ struct Option {
   std::string label;
   std::string description;
   bool recommended = false;
+  bool safe = false;                // does nothing irreversible; never set by a model's declaration
   std::optional<int> completeness;  // 0..10
   std::vector<std::string> pros, cons;
   std::string effort_human, effort_agent;
@@ -101,6 +103,7 @@ struct Decision {
 
   Door door = Door::kTwoWay;      // already raised by the keyword net
   bool is_door_declared = false;  // `door: one-way` was declared, not found by the keyword net
+  std::string overruled_word;     // found by the keyword net, but `door: two-way` was declared by someone who may
   std::string irreversible_note;
   bool human_approval = false;  // gate: human_approval
   std::string digest;           // of what is approved

@@ -27,7 +27,8 @@ Chain read_chain(Fields& fields, const Profile& profile);
 
 // `profile:`, or the fallback when it is not given. Nothing, and a fault, when there is no such profile.
 const Profile* read_profile_name(Fields& fields, const Profiles& profiles, std::string_view fallback);
-// `locale:`; if not given, Russian for a text in Cyrillic letters, else English.
+// `locale:`; if not given, that of the text's letters: Russian for Cyrillic, Japanese for kana, Chinese for Han letters
+// without kana, else English.
 std::string read_locale(Fields& fields, std::string_view sample_text);
 // An id: [a-z0-9-]+, at most `max` characters.
 std::string read_id(Fields& fields, std::string_view name, std::size_t max = limits::kIdBytes);

@@ -130,11 +130,50 @@ TEST(Declaration, OneWayRequiresItsNote) {
 }
 
 TEST(Gap6, WordsRaiseADoorAndNeverLowerIt) {
-  const Declaration raised = declared(
-      "decision: d\ninstruction: Delete the production database?\noptions: [\"Yes\", \"No\"]\ndoor: two-way\n");
-  EXPECT_EQ(raised.decision()->door, Door::kOneWay);
-  EXPECT_THAT(raised.decision()->irreversible_note, HasSubstr("Delete"));
+  const std::string deletion =
+      "decision: d\ninstruction: Delete the production database?\noptions: [\"Yes\", \"No\"]\n";
+  for (const Author author : {Author::kModel, Author::kOperator, Author::kWorkflow}) {
+    EXPECT_EQ(declare(deletion, author)->decision()->door, Door::kOneWay);
+  }
+  const auto raised = declare(deletion + "door: two-way\n", Author::kModel);
+  EXPECT_EQ(raised->decision()->door, Door::kOneWay);
+  EXPECT_THAT(raised->decision()->irreversible_note, HasSubstr("Delete"));
   EXPECT_EQ(declared(decision_with("door: one-way\nirreversible_note: x\n")).decision()->door, Door::kOneWay);
+}
+
+TEST(Declaration, OnlyATrustedAuthorOverrulesTheWords) {
+  const std::string deletion =
+      "decision: d\ninstruction: Delete the cache?\ndoor: two-way\n"
+      "options: [{id: keep, label: Keep it, safe: true}, {id: drop, label: Drop it}]\n";
+  for (const Author author : {Author::kOperator, Author::kWorkflow}) {
+    const auto trusted = declare(deletion, author);
+    ASSERT_TRUE(trusted);
+    EXPECT_EQ(trusted->decision()->door, Door::kTwoWay);
+    EXPECT_EQ(trusted->decision()->overruled_word, "Delete");
+    EXPECT_TRUE(trusted->decision()->options[0].safe);
+    EXPECT_FALSE(trusted->decision()->options[1].safe);
+  }
+  const auto submitted = declare(deletion, Author::kModel);
+  ASSERT_TRUE(submitted);
+  EXPECT_EQ(submitted->decision()->door, Door::kOneWay);
+  EXPECT_EQ(submitted->decision()->overruled_word, "");
+  EXPECT_FALSE(submitted->decision()->options[0].safe);
+  // Declared one-way stays so, whatever its options.
+  const auto both = declare(
+      "decision: d\ninstruction: Reset it?\ndoor: one-way\nirreversible_note: x\n"
+      "options: [{label: Keep, safe: true}, {label: Reset, safe: true}]\n",
+      Author::kOperator);
+  EXPECT_EQ(both->decision()->door, Door::kOneWay);
+  EXPECT_THAT(faults_of("decision: d\ninstruction: Go?\noptions: [{label: Aa, safe: maybe}, Bb]\n"),
+              HasSubstr("/options/0/safe"));
+}
+
+TEST(Declaration, ASafeOptionIsNoDefault) {
+  const std::string text =
+      "decision: d\nprofile: gstack\ninstruction: Drop the table?\ndoor: one-way\nirreversible_note: gone\n"
+      "options: [{id: keep, label: Keep, safe: true}, {id: drop, label: Drop}]\n"
+      "on_timeout: default\ndefault: keep\ndeadline: 8h\n";
+  EXPECT_THAT(faults_of(text), HasSubstr("a one-way door has no default"));
 }
 
 TEST(Declaration, FaultsNameLocationAndRemedy) {
@@ -145,7 +184,7 @@ TEST(Declaration, FaultsNameLocationAndRemedy) {
   EXPECT_THAT(faults_of(decision_with("min: 2\n")), HasSubstr("\"min\" needs select: many"));
   EXPECT_THAT(faults_of(decision_with("select: many\nmin: 2\nmax: 1\n")), HasSubstr("min is more than max"));
   EXPECT_THAT(faults_of(decision_with("profile: gstak\n")), HasSubstr("Did you mean gstack?"));
-  EXPECT_THAT(faults_of(decision_with("locale: xx\n")), HasSubstr("Use en or ru"));
+  EXPECT_THAT(faults_of(decision_with("locale: xx\n")), HasSubstr("Use one of en, ru"));
   EXPECT_THAT(faults_of("decision: d\nflow: f\n"), HasSubstr("both"));
   EXPECT_THAT(faults_of("foo: 1\n"), HasSubstr("this declares nothing"));
   EXPECT_THAT(faults_of("- 1\n"), HasSubstr("expected an object"));

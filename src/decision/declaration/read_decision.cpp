@@ -81,7 +81,8 @@ std::vector<std::string> read_lines(Fields& fields, std::string_view name) {
   return lines;
 }
 
-void read_option_details(Fields& fields, Option& option) {
+void read_option_details(Fields& fields, const ReadContext& context, Option& option) {
+  option.safe = fields.boolean("safe").value_or(false) && context.author != Author::kModel;
   option.description = read_text(fields, "description");
   option.recommended = fields.boolean("recommended").value_or(false);
   if (const auto score = fields.integer("completeness", 0, 10)) option.completeness = static_cast<int>(*score);
@@ -103,7 +104,7 @@ void read_option_details(Fields& fields, Option& option) {
   }
 }
 
-std::optional<Option> read_option(const Reader& reader, const Profile& profile) {
+std::optional<Option> read_option(const Reader& reader, const Profile& profile, const ReadContext& context) {
   Option option;
   if (reader.value().is_string()) {
     const auto label = read_line(reader);
@@ -131,13 +132,13 @@ std::optional<Option> read_option(const Reader& reader, const Profile& profile) 
     id->fault(fmt::format("\"{}\" is not a valid option id", option.id.substr(0, 80)),
               "Use letters, digits, hyphens, dots and underscores, at most 64");
   }
-  read_option_details(fields, option);
+  read_option_details(fields, context, option);
   fields.finish();
   if (!label || option.id.empty()) return std::nullopt;
   return option;
 }
 
-void read_options(Fields& fields, const Profile& profile, Decision& decision) {
+void read_options(Fields& fields, const Profile& profile, const ReadContext& context, Decision& decision) {
   const bool needs_options = decision.select.mode == SelectMode::kOne || decision.select.mode == SelectMode::kMany;
   const auto list = fields.get("options", needs_options ? Need::kRequired : Need::kOptional);
   if (!list) return;
@@ -149,7 +150,7 @@ void read_options(Fields& fields, const Profile& profile, Decision& decision) {
   const auto items = list->items(limits::kOptions);
   std::unordered_set<std::string> ids, labels;
   for (const Reader& item : items) {
-    auto option = read_option(item, profile);
+    auto option = read_option(item, profile, context);
     if (!option) continue;
     if (option->id == kMoreId || option->id == kNoneId) {
       item.fault(fmt::format("the option id \"{}\" is reserved for the pager", option->id),
@@ -378,14 +379,18 @@ void check_contract(Fields& fields, const Profile& profile, const Decision& deci
 }
 
 // The words of the question may raise a door, never lower it. The note is then generated from the words found, so that
-// no host shows the question without a warning.
-void raise_by_words(Decision& decision) {
+// no host shows the question without a warning. Someone who may say so overrules a word with `door: two-way`.
+void raise_by_words(const Fields& fields, const ReadContext& context, Decision& decision) {
   if (decision.door == Door::kOneWay) return;
   std::vector<std::string_view> texts = {decision.instruction};
   for (const Option& option : decision.options) texts.push_back(option.label);
   const DoorFinding finding =
       classify_door({.question_id = decision.question_id, .skill = decision.skill, .texts = texts});
   if (finding.door != Door::kOneWay) return;
+  if (fields.has("door") && context.author != Author::kModel && !finding.keyword.empty()) {
+    decision.overruled_word = finding.keyword;
+    return;
+  }
   decision.door = Door::kOneWay;
   if (decision.irreversible_note.empty()) {
     const std::string_view word = finding.keyword.empty() ? std::string_view(decision.question_id) : finding.keyword;
@@ -432,7 +437,7 @@ void read_decision(Fields& fields, Placement placement, const Profile& profile, 
     }
   }
   read_select(fields, placement, decision.select);
-  read_options(fields, profile, decision);
+  read_options(fields, profile, context, decision);
   read_bounds(fields, decision);
   check_contract(fields, profile, decision);
   read_door(fields, decision);
@@ -446,7 +451,7 @@ void read_decision(Fields& fields, Placement placement, const Profile& profile, 
   }
   decision.header = read_line(fields, "header").value_or("");
   if (!is_alone) {
-    raise_by_words(decision);
+    raise_by_words(fields, context, decision);
     return;
   }
   decision.title = read_line(fields, "title").value_or("");
@@ -460,7 +465,7 @@ void read_decision(Fields& fields, Placement placement, const Profile& profile, 
   decision.digest = fields.string("digest", Need::kOptional, 256).value_or("");
   static constexpr Table<bool> kGates[] = {{"human_approval", true}};
   decision.human_approval = fields.choice<bool>("gate", kGates).value_or(false);
-  raise_by_words(decision);
+  raise_by_words(fields, context, decision);
   read_timeout(fields, profile, context, decision);
 }
 

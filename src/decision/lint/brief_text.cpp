@@ -123,8 +123,9 @@ void check_marks(const Check& c) {
       ++marks;
   }
   // Where any number may be chosen, any number may be recommended.
-  const bool takes_many = c.text.find(text("en", "brief.many")) != std::string_view::npos ||
-                          c.text.find(text("ru", "brief.many")) != std::string_view::npos;
+  const bool takes_many = std::ranges::any_of(locales(), [&](std::string_view locale) {
+    return c.text.find(text(locale, "brief.many")) != std::string_view::npos;
+  });
   if (marks != 1 && !takes_many) c.report.add(rule::kGsRecLabel, c.head);
 }
 

@@ -97,7 +97,32 @@ void read_gstack(Fields& fields, LintContext& context) {
   context.gs = std::move(facts);
 }
 
+constexpr std::string_view kOfferLanguages[] = {"de", "es", "fr", "ja", "zh"};
+
 }  // namespace
+
+std::span<const std::string_view> offer_languages() {
+  return kOfferLanguages;
+}
+
+std::vector<std::string> read_offer_languages(const Reader& reader) {
+  std::vector<std::pair<std::string_view, std::string_view>> names;
+  for (const std::string_view code : kOfferLanguages) names.emplace_back(code, code);
+  std::vector<std::string> languages;
+  for (const Reader& item : reader.items(std::size(kOfferLanguages))) {
+    if (const auto code = item.choice<std::string_view>(names)) languages.emplace_back(*code);
+  }
+  return languages;
+}
+
+LintContext reply_context(std::vector<std::string> block_offers) {
+  LintContext context;
+  context.scope = LintScope::kOut;
+  context.profile = "gstack";
+  context.block_offers = std::move(block_offers);
+  context.blocking_only = true;
+  return context;
+}
 
 Checked<LintContext> read_lint_context(const Document& document) {
   Faults faults;
@@ -114,6 +139,7 @@ Checked<LintContext> read_lint_context(const Document& document) {
   read_errors(fields, context);
   context.fields = fields.strings("fields");
   context.prompt_open = fields.boolean("prompt_open").value_or(false);
+  if (const auto languages = fields.get("block_offers")) context.block_offers = read_offer_languages(*languages);
   read_gstack(fields, context);
   fields.finish();
   if (!faults.empty()) return std::unexpected(std::move(faults));

@@ -120,7 +120,7 @@ bool is_error_line(std::string_view line, const LintContext& context) {
   for (const auto& [attempt, error] : context.errors) {
     if ((context.attempt == 0 || context.attempt == attempt) && line == error) return true;
   }
-  for (std::string_view locale : {"en", "ru"}) {
+  for (const std::string_view locale : locales()) {
     if (!is_of_locale(context.errors, locale)) continue;
     const bool is_ours =
         context.errors.empty() ? is_built_in(line, context.attempt, locale) : is_beside_errors(line, locale);

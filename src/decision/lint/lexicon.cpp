@@ -1,5 +1,6 @@
 #include "decision/lint/lexicon.hpp"
 
+#include <algorithm>
 #include <cstring>
 #include <optional>
 #include <utility>
@@ -23,9 +24,9 @@ constexpr Language kLanguages[] = {
 };
 
 constexpr std::pair<std::string_view, PhraseKind> kIdeas[] = {
-    {"offers", PhraseKind::kOffer},  {"choices", PhraseKind::kChoice},  {"narration", PhraseKind::kNarration},
-    {"status", PhraseKind::kStatus}, {"summary", PhraseKind::kSummary}, {"reasoning", PhraseKind::kReasoning},
-    {"drops", PhraseKind::kDrop},
+    {"offers", PhraseKind::kOffer},        {"choices", PhraseKind::kChoice}, {"approvals", PhraseKind::kApproval},
+    {"narration", PhraseKind::kNarration}, {"status", PhraseKind::kStatus},  {"summary", PhraseKind::kSummary},
+    {"reasoning", PhraseKind::kReasoning}, {"drops", PhraseKind::kDrop},
 };
 
 // <name> in a pattern stands for the word list of that name. Named groups, (?<name>…), are not used in the lexicons.
@@ -106,6 +107,8 @@ Lexicon::Lexicon(std::string_view code, std::string_view yaml) : language(code) 
   others.set(anchored("others", "^(?:", ")$"));
   recommended.set(anchored("recommended", "(?:", ")"));
   summaries.set(anchored("summaries", "^(?:", ")\\s*[:：]?$"));
+  drop_verbs.set(anchored("drop_verbs", "(?:", ")"));
+  option_caps.set(anchored("option_caps", "(?:", ")"));
   abbreviations.set(anchored("abbreviations", "(?:^|[\\s(])(?:", ")\\.$"));
 }
 
@@ -131,6 +134,11 @@ const Lexicon& Lexicons::at(std::size_t language) const {
     slot.lexicon = std::make_unique<Lexicon>(code, data_file("lint/" + std::string(code) + ".yaml"));
   });
   return *slot.lexicon;
+}
+
+unsigned Lexicons::group_of(std::string_view language) {
+  const auto found = std::ranges::find(kLanguages, language, &Language::code);
+  return found == std::end(kLanguages) ? 0u : found->group;
 }
 
 std::vector<const Lexicon*> Lexicons::of(unsigned groups) const {

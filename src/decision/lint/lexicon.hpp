@@ -8,7 +8,7 @@
 //   version: en-1               # part of every finding; incremented with each change
 //   blocks: true                # false: its findings only advise
 //   words: {verb: add|write}    # <verb> in a pattern stands for (?:add|write)
-//   offers:                     # also: choices, narration, status, summary, reasoning, drops
+//   offers:                     # also: choices, approvals, narration, status, summary, reasoning, drops
 //     - on: [know]              # the pattern is tried where one of these words (folded) occurs
 //       find: '\blet me know\b' # PCRE2, on one sentence (choices: one line), folded, single spaces
 //       with: [i, we]           # and only where one of these occurs too: avoids useless searches
@@ -21,6 +21,8 @@
 //   recommended: '...'          # a mark of recommendation
 //   summaries: '...'            # headers of a confirmation
 //   abbreviations: '...'        # a dot after one of these does not end a sentence
+//   drop_verbs: '...'           # leaving an option out …
+//   option_caps: '...'          # … because of the number of options a host can show
 #pragma once
 
 #include <array>
@@ -39,7 +41,7 @@
 
 namespace sb::decision::linting {
 
-enum class PhraseKind { kOffer, kChoice, kNarration, kStatus, kSummary, kReasoning, kDrop };
+enum class PhraseKind { kOffer, kChoice, kApproval, kNarration, kStatus, kSummary, kReasoning, kDrop };
 enum class ScopeFilter { kAlways, kIn, kOut };
 
 struct Lexicon;
@@ -81,7 +83,7 @@ struct Lexicon {
   std::string version;
   bool blocks = false;
   std::vector<std::unique_ptr<Phrase>> phrases;
-  LazyPattern labels, label_lines, others, recommended, summaries, abbreviations;
+  LazyPattern labels, label_lines, others, recommended, summaries, abbreviations, drop_verbs, option_caps;
 
   Lexicon(std::string_view language, std::string_view yaml);
 };
@@ -119,6 +121,8 @@ class Lexicons {
   std::vector<const Lexicon*> of(unsigned groups) const;
   const TriggerIndex& index(unsigned groups) const;
 
+  // 0 for a language without a lexicon.
+  static unsigned group_of(std::string_view language);
   // The groups whose letters occur in the text.
   static unsigned groups_in(std::string_view text);
 

@@ -40,8 +40,9 @@ class Run {
  private:
   void prose(ProseRules rules) {
     // Advisory lexicons are not needed when advice is not wanted.
-    const unsigned groups = context_.blocking_only ? groups_ & (kEnglish | kRussian) : groups_;
-    check_prose(text_, masked_, groups, rules, report_);
+    unsigned wanted = kEnglish | kRussian;
+    for (const std::string& language : context_.block_offers) wanted |= Lexicons::group_of(language);
+    check_prose(text_, masked_, context_.blocking_only ? groups_ & wanted : groups_, rules, report_);
   }
 
   void hide(const std::vector<Span>& spans) {

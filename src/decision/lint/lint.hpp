@@ -10,11 +10,13 @@
 #include <cstddef>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/document/document.hpp"
+#include "base/document/reader.hpp"
 #include "base/document/value.hpp"
 #include "base/result.hpp"
 
@@ -69,8 +71,9 @@ struct LintContext {
   std::vector<std::string> fields;      // of a confirmation, in order
   std::optional<GstackFacts> gs;
 
-  bool prompt_open = false;    // a planned prompt is open: all rules apply and prose blocks
-  bool blocking_only = false;  // omit advisory findings; cheaper, since fewer lexicons are read
+  bool prompt_open = false;               // a planned prompt is open: all rules apply and prose blocks
+  std::vector<std::string> block_offers;  // languages besides English and Russian whose offers block
+  bool blocking_only = false;             // omit advisory findings; cheaper, since fewer lexicons are read
 };
 
 enum class Severity { kBlock, kAdvise };
@@ -85,6 +88,16 @@ struct Finding {
 
 std::vector<Finding> lint(std::string_view text, const LintContext& context);
 bool has_blocking(const std::vector<Finding>& findings);
+// The first finding that blocks.
+std::optional<Finding> first_blocking(const std::vector<Finding>& findings);
+
+// Of a reply that asks nothing by a prompt of ours, as the Stop hook and the loops check it: only what blocks matters,
+// and options dropped because of a cap count whatever the profile.
+LintContext reply_context(std::vector<std::string> block_offers);
+
+// The languages that may be in `block_offers`, and the reader of that list in a lint context and in the configuration.
+std::span<const std::string_view> offer_languages();
+std::vector<std::string> read_offer_languages(const Reader& reader);
 
 // For people: what the rule requires, and how to fix a text that breaks it. Asserts that the rule exists.
 struct RuleText {

@@ -82,7 +82,7 @@ std::string_view option_head(std::string_view option) {
 }
 
 bool is_pager_option(std::string_view option) {
-  for (std::string_view locale : {"en", "ru"}) {
+  for (const std::string_view locale : locales()) {
     if (option == text(locale, "more_options") || option == text(locale, "none_of_these")) return true;
   }
   return false;

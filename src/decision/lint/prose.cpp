@@ -36,6 +36,8 @@ std::string_view rule_of(PhraseKind phrase_kind) {
       return rule::kSoftOffer;
     case PhraseKind::kChoice:
       return rule::kInlineChoice;
+    case PhraseKind::kApproval:
+      return rule::kProseApproval;
     case PhraseKind::kNarration:
       return rule::kNarration;
     case PhraseKind::kStatus:
@@ -161,6 +163,9 @@ class Scanner {
     if (!last_.empty()) try_phrases(last_, last_span_, masked_.prose, true);
   }
 
+  // Whether a trigger word of the drops occurred.
+  bool saw_drop() const { return saw_drop_; }
+
  private:
   unsigned char byte(std::size_t at) const { return at < prose_.size() ? static_cast<unsigned char>(prose_[at]) : 0; }
 
@@ -206,6 +211,7 @@ class Scanner {
   void note(const std::vector<const Phrase*>& phrases) {
     for (const Phrase* phrase : phrases) {
       if (!is_wanted(*phrase)) continue;
+      saw_drop_ = saw_drop_ || phrase->phrase_kind == PhraseKind::kDrop;
       auto& list = phrase->phrase_kind == PhraseKind::kChoice ? line_phrases_ : sentence_phrases_;
       if (std::find(list.begin(), list.end(), phrase) == list.end()) list.push_back(phrase);
     }
@@ -307,6 +313,7 @@ class Scanner {
     if (phrase.when != ScopeFilter::kAlways && phrase.when != rules_.scope) return false;
     switch (phrase.phrase_kind) {
       case PhraseKind::kOffer:
+      case PhraseKind::kApproval:
         return rules_.offers;
       case PhraseKind::kChoice:
         return rules_.choices;
@@ -334,12 +341,18 @@ class Scanner {
       if (is_choice && any_contains(masked_.quotes, Clean::origin(source, span, false, match->begin))) continue;
       // The whole sentence is the finding, so that one that asks and offers counts once.
       const Span finding_span = is_choice ? span : Span{Clean::behind_marker(source, span), span.end};
-      report_.add(rule_of(phrase->phrase_kind), finding_span, phrase->lexicon->version, phrase->lexicon->blocks);
+      report_.add(rule_of(phrase->phrase_kind), finding_span, phrase->lexicon->version, is_sure(*phrase));
       is_clean = false;
     }
     if (is_made && is_clean && !at_end && is_long()) {
       clean_ones_[next_clean_++ % std::size(clean_ones_)] = {clean_.text, phrases};
     }
+  }
+
+  bool is_sure(const Phrase& phrase) const {
+    if (phrase.phrase_kind == PhraseKind::kOffer) return report_.blocks_offers(*phrase.lexicon);
+    // Talk of dropping is only certain where check_drops() finds its reason too.
+    return phrase.lexicon->blocks && phrase.phrase_kind != PhraseKind::kDrop;
   }
 
   bool is_long() const { return clean_.text.size() > kLongest / 2; }
@@ -354,6 +367,7 @@ class Scanner {
   std::size_t sentence_ = 0;
   std::size_t line_ = 0;
   bool saw_word_ = false;
+  bool saw_drop_ = false;
   std::vector<const Phrase*> sentence_phrases_;
   std::vector<const Phrase*> line_phrases_;
   std::vector<const Phrase*> last_;
@@ -368,11 +382,35 @@ class Scanner {
   std::size_t next_clean_ = 0;
 };
 
+// `e4`, `option b`: an option named by its key (folded).
+const LazyPattern& option_name() {
+  static const LazyPattern pattern("\\b(?:[a-z]\\d{1,2}|(?:option|вариант) [a-z\\d])\\b");
+  return pattern;
+}
+
+// A paragraph that drops a named option because of the number of options a host can show.
+void check_drops(const std::string& prose, unsigned groups, Report& report) {
+  for (std::size_t at = 0; at < prose.size();) {
+    const std::size_t end = std::min(prose.find("\n\n", at), prose.size());
+    const std::size_t begin = align(prose, end - std::min(end - at, kLongest));
+    const std::string_view paragraph = std::string_view(prose).substr(begin, end - begin);
+    for (const Lexicon* lexicon : Lexicons::built_in().of(groups)) {
+      if (!lexicon->option_caps.matches(paragraph) || !option_name().matches(paragraph)) continue;
+      if (const auto verb = lexicon->drop_verbs.empty() ? std::nullopt : lexicon->drop_verbs.find(paragraph)) {
+        report.add(rule::kGsDropNarration, {begin + verb->begin, begin + verb->end}, lexicon->version, lexicon->blocks);
+      }
+    }
+    at = end + 2;
+  }
+}
+
 }  // namespace
 
 void check_prose(std::string_view text, const Masked& masked, unsigned groups, const ProseRules& rules,
                  Report& report) {
-  Scanner(text, masked, Lexicons::built_in().index(groups), rules, report).run();
+  Scanner scanner(text, masked, Lexicons::built_in().index(groups), rules, report);
+  scanner.run();
+  if (scanner.saw_drop()) check_drops(masked.prose, groups, report);
 }
 
 }  // namespace sb::decision::linting

@@ -33,6 +33,8 @@ const std::vector<RuleText>& rule_texts() {
        "Ask with an instruction and numbered options, or leave it out."},
       {rule::kQuestionNoBlock, "A question is asked without options.", "Give it numbered options, or do not ask."},
       {rule::kInlineChoice, "A choice is written inline.", "Put each option on its own line as `1) text`."},
+      {rule::kProseApproval, "Approval or confirmation is asked for in prose.",
+       "Ask with an instruction and numbered options, so that the answer is recorded."},
       {rule::kNarration, "The text announces what will be done.", "Do it; show the result."},
       {rule::kStatus, "The text reports a status.", "Show the result itself."},
       {rule::kFreeSummary, "The text summarizes what was done.", "Show the result itself."},
@@ -85,8 +87,13 @@ const RuleText& rule_text(std::string_view id) {
   return *found;
 }
 
+std::optional<Finding> first_blocking(const std::vector<Finding>& findings) {
+  const auto found = std::ranges::find(findings, Severity::kBlock, &Finding::severity);
+  return found == findings.end() ? std::nullopt : std::optional(*found);
+}
+
 bool has_blocking(const std::vector<Finding>& findings) {
-  return std::any_of(findings.begin(), findings.end(), [](const Finding& f) { return f.severity == Severity::kBlock; });
+  return first_blocking(findings).has_value();
 }
 
 }  // namespace sb::decision
@@ -101,9 +108,9 @@ constexpr std::size_t kMostFindings = 1000;
 }  // namespace
 
 Severity Report::severity(std::string_view rule, bool is_sure) const {
-  const bool is_offer = rule == rule::kSoftOffer || rule == rule::kInlineChoice;
-  if (rule == rule::kGsDropNarration || rule == rule::kGsProseNotTool) return Severity::kAdvise;
-  if (!is_sure) return Severity::kAdvise;
+  const bool is_offer = rule == rule::kSoftOffer || rule == rule::kInlineChoice || rule == rule::kProseApproval;
+  if (rule == rule::kGsProseNotTool || !is_sure) return Severity::kAdvise;
+  if (rule == rule::kGsDropNarration) return context_.profile == "gstack" ? Severity::kBlock : Severity::kAdvise;
   if (context_.scope == LintScope::kOut && !context_.prompt_open) {
     return is_offer || rule == rule::kOptionDropped ? Severity::kBlock : Severity::kAdvise;
   }
@@ -132,6 +139,10 @@ void Report::add(std::string_view rule, Span span, std::string_view lexicon, boo
   findings_.push_back({rule, level, span.begin, span.end, lexicon});
 }
 
+bool Report::blocks_offers(const Lexicon& lexicon) const {
+  return lexicon.blocks || std::ranges::find(context_.block_offers, lexicon.language) != context_.block_offers.end();
+}
+
 bool Report::is_full() const {
   return findings_.size() >= kMostFindings;
 }
@@ -142,14 +153,19 @@ bool Report::has(std::string_view rule) const {
 
 std::vector<Finding> Report::finish() {
   const auto covers = [](std::string_view strong, std::string_view weak) {
-    if (weak == rule::kQuestionNoBlock) return strong == rule::kSoftOffer || strong == rule::kInlineChoice;
+    if (weak == rule::kQuestionNoBlock) {
+      return strong == rule::kSoftOffer || strong == rule::kInlineChoice || strong == rule::kProseApproval;
+    }
+    if (weak == rule::kProseApproval) return strong == rule::kSoftOffer || strong == rule::kInlineChoice;
     if (weak == rule::kNarration) return strong == rule::kSoftOffer;
     if (weak == rule::kTextBefore) return strong == rule::kLabel;
     return false;
   };
   std::vector<Finding> strong_ones;
   for (const Finding& f : findings_) {
-    if (f.rule == rule::kSoftOffer || f.rule == rule::kInlineChoice || f.rule == rule::kLabel) strong_ones.push_back(f);
+    const bool is_strong = f.rule == rule::kSoftOffer || f.rule == rule::kInlineChoice ||
+                           f.rule == rule::kProseApproval || f.rule == rule::kLabel;
+    if (is_strong) strong_ones.push_back(f);
   }
   const auto is_covered = [&](const Finding& weak) {
     // Drift concerns the list as a whole, so a missing or added option covers it wherever it is.

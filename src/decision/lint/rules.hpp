@@ -4,6 +4,7 @@
 #include <string_view>
 #include <vector>
 
+#include "decision/lint/lexicon.hpp"
 #include "decision/lint/lint.hpp"
 #include "decision/lint/span.hpp"
 
@@ -29,6 +30,7 @@ inline constexpr std::string_view kMultiBlock = "INT017-MULTI-BLOCK";
 inline constexpr std::string_view kSoftOffer = "INT020-SOFT-OFFER";
 inline constexpr std::string_view kQuestionNoBlock = "INT021-QUESTION-NO-BLOCK";
 inline constexpr std::string_view kInlineChoice = "INT022-INLINE-CHOICE";
+inline constexpr std::string_view kProseApproval = "INT023-PROSE-APPROVAL";
 inline constexpr std::string_view kNarration = "INT030-NARRATION";
 inline constexpr std::string_view kStatus = "INT031-STATUS";
 inline constexpr std::string_view kFreeSummary = "INT032-FREE-SUMMARY";
@@ -69,6 +71,8 @@ class Report {
   // `is_sure`: the rule is exact, or its lexicon is one that blocks.
   void add(std::string_view rule, Span span, std::string_view lexicon = {}, bool is_sure = true);
   bool has(std::string_view rule) const;
+  // Whether an offer in this language blocks: by itself, or because the context says so.
+  bool blocks_offers(const Lexicon& lexicon) const;
   // No further finding will be reported, so the search can stop.
   bool is_full() const;
   // One span, one rule: removes findings covered by a stronger one; then sorts by position.

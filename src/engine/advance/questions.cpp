@@ -75,6 +75,11 @@ Value option(std::string_view id, std::string_view label) {
   return Value::object({{"id", id}, {"label", label}});
 }
 
+// Choosing it keeps the session where it is, or ends it: that needs no signature.
+Value safe_option(std::string_view id, std::string_view label) {
+  return Value::object({{"id", id}, {"label", label}, {"safe", true}});
+}
+
 Value plain_question(const SessionNode& asked, std::string_view name, std::string_view instruction,
                      std::string context) {
   return Value::object({{"decision", question_name(name, asked)},
@@ -128,6 +133,20 @@ Value value_of_choice(const Value* items, const Value& options, const std::strin
   return id;
 }
 
+void without_two_way(Value& question) {
+  if (question.string_at("door") == "two-way") question.erase("door");
+}
+
+void without_safe(Value& question) {
+  if (!question["options"].is_array()) return;
+  Value options = Value::array();
+  for (Value option : question["options"].items()) {
+    if (option.is_object()) option.erase("safe");
+    options.push_back(std::move(option));
+  }
+  question.set("options", std::move(options));
+}
+
 }  // namespace
 
 Checked<Declaration> gate_question(const SessionNode& asked, const AttemptOutput& delivered, bool needs_signature,
@@ -144,7 +163,7 @@ Checked<Declaration> gate_question(const SessionNode& asked, const AttemptOutput
   if (count > kShownArtifacts) context += fmt::format("\n\n{} more artifacts", count - kShownArtifacts);
   Value question = plain_question(asked, "gate", "Accept the result of this step?", std::move(context));
   question.set("kind", "approval");
-  question.set("options", Value(Value::Array{option(kApprove, "Approve"), option(kReject, "Reject")}));
+  question.set("options", Value(Value::Array{option(kApprove, "Approve"), safe_option(kReject, "Reject")}));
   question.set("digest", delivery_digest(delivered));
   if (needs_signature) question.set("gate", "human_approval");
   return declare(std::move(question));
@@ -162,7 +181,7 @@ std::string delivery_digest(const AttemptOutput& delivered) {
 Checked<Declaration> breaker_question(const SessionNode& asked, std::string_view what_happened) {
   Value question = plain_question(asked, "stuck", "This step keeps failing: what next?",
                                   fmt::format("{}\n\n{}", where(asked), shown(what_happened, kShownNotesBytes)));
-  question.set("options", Value(Value::Array{option(kRetry, "Try again"), option(kStop, "Stop the session")}));
+  question.set("options", Value(Value::Array{option(kRetry, "Try again"), safe_option(kStop, "Stop the session")}));
   return declare(std::move(question));
 }
 
@@ -170,18 +189,23 @@ Checked<Declaration> quorum_question(const SessionNode& asked, std::string_view 
   Value question = plain_question(asked, "quorum", "Too few sessions succeeded: what next?",
                                   fmt::format("{}\n\n{}", where(asked), shown(what_happened, kShownNotesBytes)));
   question.set("options", Value(Value::Array{option(kContinueAnyway, "Continue without them"),
-                                             option(kStop, "Stop the session")}));
+                                             safe_option(kStop, "Stop the session")}));
   return declare(std::move(question));
 }
 
-Checked<Declaration> step_question(const SessionNode& asked, const Value& context) {
+Checked<Declaration> step_question(const SessionNode& asked, const Value& context, bool is_author_trusted) {
   const workflow::DecisionStep& step = *asked.step().decision();
   Value question = step.declaration;
+  const Value written = question["instruction"];
   question.set("decision", question_name("ask", asked));
   if (question.find("profile") == nullptr) question.set("profile", "workflow");
   if (const auto instruction = question.string_at("instruction")) {
     question.set("instruction", workflow::fill_in(*instruction, context));
   }
+  // What is filled in comes from an agent, so the author's `door: two-way` does not cover it.
+  const bool is_as_written = step.options_from.empty() && question["instruction"] == written;
+  if (!is_author_trusted || !is_as_written) without_two_way(question);
+  if (!is_author_trusted) without_safe(question);
   if (step.options_from.empty()) return declare(std::move(question));
   const Value* items = workflow::look_up(context, step.options_from);
   question.set("options", options_from(items != nullptr ? *items : Value()));
@@ -192,6 +216,15 @@ Checked<Declaration> step_question(const SessionNode& asked, const Value& contex
         fmt::format("the context key {} cannot be offered as options: {}", step.options_from, fault.message);
   }
   return declared;
+}
+
+bool claims_safety(const SessionNode& asked) {
+  const Value& written = asked.step().decision()->declaration;
+  const Value& options = written["options"];
+  return written.string_at("door") == "two-way" ||
+         (options.is_array() && std::ranges::any_of(options.items(), [](const Value& option) {
+            return option.is_object() && option.find("safe") != nullptr;
+          }));
 }
 
 std::optional<Declaration> declaration_of(const inbox::OpenedDecision& opened) {

@@ -39,7 +39,11 @@ Checked<decision::Declaration> breaker_question(const SessionNode& asked, std::s
 // Continue or stop, when too few children succeeded.
 Checked<decision::Declaration> quorum_question(const SessionNode& asked, std::string_view what_happened);
 // The question of a decision step; its options come from the context if it says so. Faults name the context key.
-Checked<decision::Declaration> step_question(const SessionNode& asked, const Value& context);
+// `is_author_trusted`: `safe` and `door: two-way` in the workflow's file count.
+Checked<decision::Declaration> step_question(const SessionNode& asked, const Value& context, bool is_author_trusted);
+
+// Whether the file of a decision step says that something is less dangerous than its words.
+bool claims_safety(const SessionNode& asked);
 
 // The declaration an open question was made from, for display; none if this version would read it differently.
 std::optional<decision::Declaration> declaration_of(const inbox::OpenedDecision& opened);

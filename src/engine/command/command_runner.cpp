@@ -91,6 +91,17 @@ std::string SandboxedCommandRunner::refusal(const std::string& command, const wo
   return fmt::format("the project's files are not trusted. A person must review them and run: {}", trust);
 }
 
+bool SandboxedCommandRunner::is_trusted(std::span<const workflow::Origin> origins) const {
+  return std::ranges::all_of(origins, [&](const workflow::Origin& origin) {
+    if (origin.kind != workflow::SourceKind::kProject) return true;
+    const auto real = seams_.files.canonical(origin.file);
+    const auto bytes = real ? seams_.files.read(*real, limits::kWorkflowBytes) : std::unexpected(real.error());
+    if (!bytes || sha256_hex(*bytes) != origin.digest) return false;
+    const auto trusted = inbox::TrustedFolders(seams_.files, homes_, operators_).trusted_home_of(*real);
+    return trusted && *trusted;
+  });
+}
+
 const Sandbox& SandboxedCommandRunner::sandbox() {
   static std::mutex one_at_a_time;
   const std::scoped_lock lock(one_at_a_time);

@@ -68,10 +68,10 @@ struct Sessions::Parts {
   SessionWriter writer{tokens, programs};
   SessionStopper stopper{writer, inbox, clock};
   ResponseWriter responses{tokens, inbox, surface};
-  StepOpener opener{tokens, programs, writer, inbox, clock, random, surface};
+  StepOpener opener{tokens, programs, writer, inbox, commands, clock, random, surface};
   Attempts attempts{opener, responses, inbox};
   Gates gates{attempts, opener, responses, programs, inbox};
-  Decisions decisions{attempts, responses, inbox};
+  Decisions decisions{attempts, responses, inbox, commands};
   Joins joins{attempts, opener, stopper, responses, inbox};
   Deliveries deliveries{attempts, gates, decisions, joins, responses, programs, inbox, surface};
 

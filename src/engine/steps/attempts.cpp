@@ -64,7 +64,7 @@ Result<SessionResponse> Attempts::end(const StepUpdate& step, std::string_view e
 
 Result<SessionResponse> Attempts::trip_breaker(const StepUpdate& step, std::string_view ended, int count,
                                                const std::string& why) {
-  const std::string id = SB_TRY(ask(inbox_, step.session, breaker_question(step.here(), why)));
+  const std::string id = SB_TRY(ask(inbox_, step.session, breaker_question(step.here(), why), true));
   // The response is stored with the end of this attempt, but waits on the next one.
   Node next = step.node();
   ++next.attempt;

@@ -37,7 +37,7 @@ Result<SessionResponse> Decisions::poll(const StepUpdate& step, const Submission
 
 Result<SessionResponse> Decisions::ask_again(const StepUpdate& step, const Value& context) {
   const Value seen = context_at(step.program, step.node().position, context);
-  const std::string id = SB_TRY(ask(inbox_, step.session, step_question(step.here(), seen)));
+  const std::string id = SB_TRY(ask_step(inbox_, step.session, step.here(), seen, commands_));
   SB_TRY(step.emit("gate_opened",
                    Value::object({{"attempt", step.node().attempt}, {"gate", "decision"}, {"decision", id}})));
   return responses_.awaiting(step.transaction(), step.here());

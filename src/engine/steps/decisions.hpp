@@ -8,8 +8,8 @@ namespace sb::engine {
 
 class Decisions {
  public:
-  Decisions(Attempts& attempts, const ResponseWriter& responses, inbox::Inbox& inbox)
-      : attempts_(attempts), responses_(responses), inbox_(inbox) {}
+  Decisions(Attempts& attempts, const ResponseWriter& responses, inbox::Inbox& inbox, const CommandRunner& commands)
+      : attempts_(attempts), responses_(responses), inbox_(inbox), commands_(commands) {}
 
   // Continues if it was answered, else says what the step waits for; a question that ended without an answer is asked
   // again. Of the submission only the context is used.
@@ -23,6 +23,7 @@ class Decisions {
   Attempts& attempts_;
   const ResponseWriter& responses_;
   inbox::Inbox& inbox_;
+  const CommandRunner& commands_;
 };
 
 }  // namespace sb::engine

@@ -57,8 +57,10 @@ Result<SessionResponse> Gates::open(const StepUpdate& step, const AdvanceResult&
   const auto& calls = step.program.compiled().calls;
   const auto evaluator = calls.find(std::string(kEvaluator));
   const bool is_person = outcome.gate == workflow::Confirmation::Kind::kPerson;
-  const bool can_be_evaluated =
-      step.summary().is_autonomous && evaluator != calls.end() && step.summary().depth + 1 <= limits::kChildDepth;
+  // An evaluator's verdict is no signature.
+  const bool is_signed = inbox_.signs_gates(step.summary().workspace);
+  const bool can_be_evaluated = !is_signed && step.summary().is_autonomous && evaluator != calls.end() &&
+                                step.summary().depth + 1 <= limits::kChildDepth;
   if (is_person || !can_be_evaluated) return ask_person(step, output, is_person, "");
   NewSession evaluation = evaluation_of(step, output);
   evaluation.program = SB_TRY(programs_.get(step.transaction(), evaluator->second));
@@ -78,7 +80,8 @@ Result<SessionResponse> Gates::open(const StepUpdate& step, const AdvanceResult&
 
 Result<SessionResponse> Gates::ask_person(const StepUpdate& step, const AttemptOutput& output, bool needs_signature,
                                           std::string_view reason) {
-  const std::string id = SB_TRY(ask(inbox_, step.session, gate_question(step.here(), output, needs_signature, reason)));
+  const std::string id =
+      SB_TRY(ask(inbox_, step.session, gate_question(step.here(), output, needs_signature, reason), true));
   Value payload = Value::object({{"attempt", step.node().attempt}, {"gate", "person"}, {"decision", id}});
   if (!reason.empty()) payload.set("reason", reason);
   SB_TRY(step.emit("gate_opened", std::move(payload)));

@@ -190,5 +190,83 @@ TEST(Sessions, ListRequirementsInAFixedOrder) {
   EXPECT_EQ(to_json(first.line["pending"]), to_json(place.rehydrate(first).line["pending"]));
 }
 
+TEST(GateQuestion, RejectingNeedsNoSignature) {
+  SessionTestHome place;
+  place.inbox.enrol("ann");
+  const SessionResponse waits =
+      place.continue_session(place.start(deploy("{kind: human_approval}")), delivery("staging", "restart"));
+  const std::string id = waits.line["decision"].string_at("id").value_or("");
+  const auto approved = place.inbox.inbox.answer(id, place.inbox.submission({"approve"}));
+  ASSERT_FALSE(approved);
+  EXPECT_EQ(approved.error().code, ErrorCode::kForbidden);
+  place.decide(waits, "reject");
+  EXPECT_THAT(place.poll(waits).text, HasSubstr("rejected"));
+}
+
+TEST(GateQuestion, ConfirmationsSignedMakesEveryGateNeedASignature) {
+  SessionTestHome place;
+  place.inbox.enrol("ann");
+  place.inbox.policy.confirmations = inbox::Confirmations::kSigned;
+  place.around.add_workflow(R"(
+id: wr.gate-eval-generic
+name: Judge
+description: Judges.
+version: 1.0.0
+steps:
+  - {id: judge, title: Judge, prompt: "Judge it.", outputContract: {contractRef: wr.contracts.gate_verdict}}
+)");
+  // Not even an evaluator's verdict opens it.
+  const SessionResponse waits =
+      place.continue_session(place.start(deploy("true"), {}, true), delivery("staging", "restart"));
+  const std::string id = waits.line["decision"].string_at("id").value_or("");
+  ASSERT_FALSE(id.empty()) << waits.text;
+  EXPECT_EQ(place.inbox.inbox.answer(id, place.inbox.submission({"approve"})).error().code, ErrorCode::kForbidden);
+  place.decide(waits, "reject");
+}
+
+constexpr const char* kDangerousChoice = R"(
+id: choosing
+name: Choosing
+description: A decision.
+version: 1.0.0
+steps:
+  - id: pick
+    type: decision
+    title: Pick
+    decision:
+      instruction: "Delete the old index?"
+      options: [{id: keep, label: Keep it, safe: true}, {id: drop, label: Delete it}]
+  - {id: plan, title: Plan, prompt: "Plan {{pick}}."}
+)";
+
+TEST(DecisionStep, ASafeOptionCountsIfTheFilesAuthorIsTrusted) {
+  for (const bool trusts : {true, false}) {
+    SessionTestHome place;
+    place.inbox.enrol("ann");
+    place.commands.trusts = trusts;
+    const SessionResponse waits = place.start(kDangerousChoice);
+    const std::string id = waits.line["decision"].string_at("id").value_or("");
+    EXPECT_FALSE(place.inbox.inbox.answer(id, place.inbox.submission({"drop"})));
+    EXPECT_EQ(place.inbox.inbox.answer(id, place.inbox.submission({"keep"})).has_value(), trusts);
+  }
+}
+
+TEST(DecisionStep, ATwoWayDoorDoesNotCoverWhatAnAgentFillsIn) {
+  const auto question = [](const std::string& instruction) {
+    return "id: choosing\nname: Choosing\ndescription: A decision.\nversion: 1.0.0\nsteps:\n"
+           "  - {id: pick, type: decision, title: Pick, decision: {instruction: \"" +
+           instruction +
+           "\", door: two-way, options: [\"Yes\", \"No\"]}}\n"
+           "  - {id: plan, title: Plan, prompt: Plan.}\n";
+  };
+  const auto needs_signature = [&](const std::string& instruction) {
+    SessionTestHome place;
+    const SessionResponse waits = place.start(question(instruction), Value::object({{"what", "Delete the database"}}));
+    return place.inbox.inbox.load(waits.line["decision"].string_at("id").value_or(""))->opened.needs_signature;
+  };
+  EXPECT_FALSE(needs_signature("Delete the cache?"));
+  EXPECT_TRUE(needs_signature("{{what}}?"));
+}
+
 }  // namespace
 }  // namespace sb::engine

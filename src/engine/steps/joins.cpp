@@ -155,7 +155,7 @@ Status Joins::record_end(const StepUpdate& step, const Child& child, const Submi
 }
 
 Result<SessionResponse> Joins::ask_about_quorum(const StepUpdate& step, const std::string& why) {
-  const std::string id = SB_TRY(ask(inbox_, step.session, quorum_question(step.here(), why)));
+  const std::string id = SB_TRY(ask(inbox_, step.session, quorum_question(step.here(), why), true));
   SB_TRY(step.emit("quorum_missed", Value::object({{"decision", id},
                                                    {"missing", Value::array(ids_not_complete(step.node().children))},
                                                    {"reason", why}})));

@@ -80,19 +80,22 @@ Value started_value(const NewSession& new_session, const std::string& context, c
   return value;
 }
 
-Result<std::vector<workflow::Origin>> origins_of(store::Snapshot& snapshot, Summary summary) {
-  for (int up = 0; !summary.parent_session.empty() && up <= limits::kChildDepth; ++up) {
-    auto parent = SB_TRY(read_summary(snapshot, summary.parent_session));
-    if (!parent) return fail(ErrorCode::kCorrupt, fmt::format("the parent of session {} is missing", summary.id));
-    summary = std::move(*parent);
-  }
-  const Value started = SB_TRY(read_event(snapshot, summary.id, 1, "session_started"));
+std::vector<workflow::Origin> origins_from(const Value& started) {
   std::vector<workflow::Origin> all;
   if (started["origins"].is_array()) {
     for (const Value& origin : started["origins"].items()) all.push_back(origin_from(origin));
   }
   if (all.empty()) all.push_back(origin_from({}));
   return all;
+}
+
+Result<std::vector<workflow::Origin>> origins_of(store::Snapshot& snapshot, Summary summary) {
+  for (int up = 0; !summary.parent_session.empty() && up <= limits::kChildDepth; ++up) {
+    auto parent = SB_TRY(read_summary(snapshot, summary.parent_session));
+    if (!parent) return fail(ErrorCode::kCorrupt, fmt::format("the parent of session {} is missing", summary.id));
+    summary = std::move(*parent);
+  }
+  return origins_from(SB_TRY(read_event(snapshot, summary.id, 1, "session_started")));
 }
 
 }  // namespace sb::engine

@@ -35,6 +35,8 @@ struct NewSession {
 // The payload of `session_started`. `context`: the hash of its initial context; `key` signs its lineage.
 Value started_value(const NewSession& new_session, const std::string& context, const TokenKey& key);
 
+// Of a root session's `session_started`. Never empty.
+std::vector<workflow::Origin> origins_from(const Value& started);
 // Where a session's workflow came from; for a child session, that of the root session, because its commands are pinned
 // with it. Never empty.
 Result<std::vector<workflow::Origin>> origins_of(store::Snapshot& snapshot, Summary summary);

@@ -36,7 +36,7 @@ class Relay : public testing::Test {
 };
 
 TEST_F(Relay, ContinuesWithThePersonsChoiceIfTheUserAllowsIt) {
-  place.inbox.policy.may_relay = true;
+  place.inbox.policy.confirmations = inbox::Confirmations::kRelay;
   const SessionResponse asked = place.continue_session(place.start(kGated));
   EXPECT_TRUE(asked.line["decision"]["relay"].as_bool());
   const auto next = relay(asked, relayed(decision_of(asked), {"approve"}));
@@ -54,7 +54,7 @@ TEST_F(Relay, ContinuesWithThePersonsChoiceIfTheUserAllowsIt) {
 }
 
 TEST_F(Relay, ARemarkIsTheReasonOfARejection) {
-  place.inbox.policy.may_relay = true;
+  place.inbox.policy.confirmations = inbox::Confirmations::kRelay;
   const SessionResponse asked = place.continue_session(place.start(kGated));
   RelayedAnswer answer = relayed(decision_of(asked), {"reject"});
   answer.remark = "Too short";
@@ -79,7 +79,7 @@ TEST_F(Relay, IsRefusedUnlessTheUserAllowsIt) {
 }
 
 TEST_F(Relay, NeverOpensASignedGate) {
-  place.inbox.policy.may_relay = true;
+  place.inbox.policy.confirmations = inbox::Confirmations::kRelay;
   place.inbox.enrol("ann");
   const SessionResponse asked = place.continue_session(place.start(kSigned));
   EXPECT_FALSE(asked.line["decision"]["relay"].as_bool());
@@ -91,7 +91,7 @@ TEST_F(Relay, NeverOpensASignedGate) {
 }
 
 TEST_F(Relay, AcceptsOnlyTheOpenDecisionOfThisSessionAndItsOptions) {
-  place.inbox.policy.may_relay = true;
+  place.inbox.policy.confirmations = inbox::Confirmations::kRelay;
   const SessionResponse other = place.continue_session(place.start(kGated));
   const SessionResponse asked = place.continue_session(place.start(kGated));
   const auto wrong = relay(asked, relayed(decision_of(other), {"approve"}));
@@ -116,7 +116,7 @@ TEST_F(Relay, AcceptsOnlyTheOpenDecisionOfThisSessionAndItsOptions) {
 }
 
 TEST_F(Relay, RehydratingAcceptsNoAnswer) {
-  place.inbox.policy.may_relay = true;
+  place.inbox.policy.confirmations = inbox::Confirmations::kRelay;
   const SessionResponse asked = place.continue_session(place.start(kGated));
   EXPECT_FALSE(place.sessions->continue_session({.token = SessionTestHome::token_of(asked),
                                                  .intent = ContinueRequest::Intent::kRehydrate,
@@ -125,7 +125,7 @@ TEST_F(Relay, RehydratingAcceptsNoAnswer) {
 }
 
 TEST_F(Relay, IsRefusedWithoutAQuestion) {
-  place.inbox.policy.may_relay = true;
+  place.inbox.policy.confirmations = inbox::Confirmations::kRelay;
   const SessionResponse first = place.start(kGated);
   const auto early = relay(first, relayed("d-1", {"approve"}));
   ASSERT_FALSE(early);

@@ -36,7 +36,7 @@ std::vector<Blocker> opening_blockers(const Program& program, const Summary& sum
   Node node;
   node.number = summary.nodes + 1;
   node.position = to;
-  const auto question = step_question({program, summary, node}, context_at(program, to, outcome.context));
+  const auto question = step_question({program, summary, node}, context_at(program, to, outcome.context), false);
   if (question) return found;
   const workflow::DecisionStep& step = *program.step(to.step).decision();
   for (const Error& fault : question.error()) {
@@ -83,7 +83,7 @@ Result<Node> StepOpener::next_node(SessionUpdate& update, const Program& program
   const Value seen = context_at(program, to, outcome.context);
   if (node.kind != NodeKind::kEnd) node.title = workflow::fill_in_line(at.step().title, seen, at.braces());
   if (node.kind == NodeKind::kDecision) {
-    const std::string id = SB_TRY(ask(inbox_, update, step_question(at, seen)));
+    const std::string id = SB_TRY(ask_step(inbox_, update, at, seen, commands_));
     node.waiting = Waiting{Waiting::Kind::kDecision, id, "", ""};
   }
   if (node.kind == NodeKind::kChildren) node.children = SB_TRY(children_at(update.transaction(), at, seen));

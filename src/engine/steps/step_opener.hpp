@@ -28,11 +28,12 @@ std::vector<Blocker> opening_blockers(const Program& program, const Summary& sum
 class StepOpener {
  public:
   StepOpener(const SessionTokens& tokens, PinnedPrograms& programs, SessionWriter& writer, inbox::Inbox& inbox,
-             Clock& clock, Random& random, Surface surface)
+             const CommandRunner& commands, Clock& clock, Random& random, Surface surface)
       : tokens_(tokens),
         programs_(programs),
         writer_(writer),
         inbox_(inbox),
+        commands_(commands),
         clock_(clock),
         random_(random),
         surface_(surface) {}
@@ -55,6 +56,7 @@ class StepOpener {
   PinnedPrograms& programs_;
   SessionWriter& writer_;
   inbox::Inbox& inbox_;
+  const CommandRunner& commands_;
   Clock& clock_;
   Random& random_;
   const Surface surface_;

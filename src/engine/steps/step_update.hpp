@@ -4,6 +4,7 @@
 #include <string>
 
 #include "engine/advance/questions.hpp"
+#include "engine/command/command_runner.hpp"
 #include "engine/state/session_node.hpp"
 #include "engine/transaction/session_update.hpp"
 #include "inbox/inbox.hpp"
@@ -26,7 +27,12 @@ struct StepUpdate {
   Status emit(std::string type, Value payload) const;
 };
 
-// Asks a person in the inbox; the question commits with the update. Returns the decision's id.
-Result<std::string> ask(inbox::Inbox& inbox, SessionUpdate& update, const Checked<decision::Declaration>& question);
+// Asks a person in the inbox; the question commits with the update. Returns the decision's id. `is_gate`: the answer
+// lets the session on or holds it, unlike a choice that a step asks for.
+Result<std::string> ask(inbox::Inbox& inbox, SessionUpdate& update, const Checked<decision::Declaration>& question,
+                        bool is_gate);
+// The question of a decision step; a gate if its kind is an approval or a confirmation.
+Result<std::string> ask_step(inbox::Inbox& inbox, SessionUpdate& update, const SessionNode& asked, const Value& context,
+                             const CommandRunner& commands);
 
 }  // namespace sb::engine

@@ -23,7 +23,9 @@ class ScriptedCommands final : public CommandRunner {
     result.command = command;
     return result;
   }
+  bool is_trusted(std::span<const workflow::Origin>) const override { return trusts; }
   CommandRun next;
+  bool trusts = true;
   std::vector<std::string> ran;
 };
 

@@ -51,6 +51,12 @@ const Node& SessionUpdate::known(NodeNo number) const {
   return found->second;
 }
 
+std::optional<Value> SessionUpdate::started() const {
+  if (events_.empty() || events_.front().type != "session_started") return std::nullopt;
+  auto payload = parse_json(events_.front().payload);
+  return payload ? std::optional(std::move(*payload)) : std::nullopt;
+}
+
 std::int64_t SessionUpdate::output_seq(NodeNo number) const {
   const auto found = state_.attempts.find({number, known(number).attempt});
   return found == state_.attempts.end() ? 0 : found->second.output_seq;

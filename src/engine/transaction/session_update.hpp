@@ -4,6 +4,7 @@
 // Must not outlive its transaction.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -33,6 +34,8 @@ class SessionUpdate {
   // The number of the next event.
   std::int64_t next_seq() const { return head_.seq + static_cast<std::int64_t>(events_.size()) + 1; }
   NodeNo next_node() const { return state_.summary.nodes + 1; }
+  // The first event of a session that begins in this update.
+  std::optional<Value> started() const;
   bool has_changed() const { return !events_.empty(); }
   // For a node opened in this update, while its context is available.
   void set_facts(NodeNo number, OpenStepFacts facts) { facts_ = {number, std::move(facts)}; }

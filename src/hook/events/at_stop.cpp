@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 
 #include "base/document/document.hpp"
 #include "base/limits.hpp"
@@ -12,14 +11,13 @@
 #include "hook/events/event_answers.hpp"
 #include "hook/events/planned_call.hpp"
 #include "hook/install/stop_projects.hpp"
+#include "inbox/config.hpp"
 
 namespace sb::hook {
 namespace {
 
 using decision::Finding;
 
-// While no prompt is open, only these rules block.
-constexpr std::array<std::string_view, 3> kWithoutPrompt = {"INT020", "INT022", "INT051"};
 constexpr std::size_t kLongestExcerpt = 120;
 
 // How many times in a row the agent was sent back for one user message. Removed once a message passes.
@@ -57,9 +55,8 @@ class Streak {
 
 // The newest open prompt for this folder, if any, as the lint context of the message.
 Result<decision::LintContext> context_for(const std::string& folder, const Seams& seams) {
-  decision::LintContext context;
-  context.blocking_only = true;
-  context.scope = decision::LintScope::kOut;
+  const HomeDirectories homes = SB_TRY(sb::homes(seams.environment));
+  auto context = decision::reply_context(SB_TRY(inbox::load_config(seams.files, homes)).block_offers);
   const auto home = SB_TRY(open_home(seams, store::Access::kReadOnly));
   if (!home) return context;
   const auto open = SB_TRY(home->inbox().open_prompts(limits::kHookPrompts));
@@ -72,16 +69,6 @@ Result<decision::LintContext> context_for(const std::string& folder, const Seams
     context.declared.push_back({choice.id, gstack::without_recommended_mark(choice.label)});
   }
   return context;
-}
-
-std::optional<Finding> broken_rule(const std::string& message, const decision::LintContext& context) {
-  for (const Finding& finding : decision::lint(message, context)) {
-    const bool counts = context.prompt_open || std::ranges::any_of(kWithoutPrompt, [&](std::string_view rule) {
-                          return finding.rule.starts_with(rule);
-                        });
-    if (counts && finding.severity == decision::Severity::kBlock) return finding;
-  }
-  return std::nullopt;
 }
 
 std::string reason_for(const Finding& finding, std::string_view message) {
@@ -101,7 +88,7 @@ Result<std::string> at_stop(const HookEvent& event, const HookContext& hook_cont
   const std::string folder = SB_TRY(folder_of(event, seams));
   if (!SB_TRY(is_stop_enabled(seams.files, homes, folder))) return "";
   Streak streak(seams.files, homes, event);
-  const auto broken = broken_rule(event.last_message, SB_TRY(context_for(folder, seams)));
+  const auto broken = decision::first_blocking(decision::lint(event.last_message, SB_TRY(context_for(folder, seams))));
   if (!broken) {
     streak.end();
     return "";

@@ -47,10 +47,31 @@ TEST_F(Stop, OrdinaryMessagesPass) {
   EXPECT_EQ(reason(stop("Is the port taken? I checked: it is not.")), "");
 }
 
-TEST_F(Stop, WithoutAnOpenPromptOnlyThreeRulesBlock) {
+TEST_F(Stop, WithoutAnOpenPromptOnlyQuestionsInProseBlock) {
   enable();
   EXPECT_EQ(reason(stop("I will now run the tests.\n\nOptions:\n- one\n")), "");
   EXPECT_THAT(reason(stop("The build is green. Reply \"yes\" to continue.")), HasSubstr("INT022"));
+  EXPECT_THAT(reason(stop("Please confirm that I may drop the users table.")), HasSubstr("INT023"));
+  EXPECT_THAT(reason(stop("Подтвердите удаление таблицы.")), HasSubstr("INT023"));
+  EXPECT_EQ(reason(stop("The build is green.")), "") << "ends the row of three";
+  EXPECT_THAT(reason(stop("A) merge or B) wait?")), HasSubstr("INT022"));
+}
+
+TEST_F(Stop, AnOptionDroppedBecauseOfACapIsSentBack) {
+  enable();
+  EXPECT_THAT(reason(stop("Conductor caps at 4 options. Trimming: E4 (codegen) is the largest-effort item, so it moves "
+                          "to TODOS.md. Re-firing with 4.")),
+              HasSubstr("GS009"));
+  EXPECT_THAT(reason(stop("Лимит на 4 варианта, поэтому убираю E4 и оставляю остальные.")), HasSubstr("GS009"));
+  EXPECT_EQ(reason(stop("SQLite allows at most 999 parameters, so I removed the loop.")), "");
+}
+
+TEST_F(Stop, OffersInOtherLanguagesBlockIfConfigured) {
+  enable();
+  const std::string offer = "Gib mir Bescheid, wenn ich weitermachen soll.";
+  EXPECT_EQ(reason(stop(offer)), "");
+  (void)files_.write_atomic(home() + "/config.yaml", "block_offers: [de]\n");
+  EXPECT_THAT(reason(stop(offer)), HasSubstr("INT020"));
 }
 
 TEST_F(Stop, WithAnOpenPromptEveryRuleApplies) {

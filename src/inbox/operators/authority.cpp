@@ -6,17 +6,17 @@
 
 namespace sb::inbox {
 
-bool Policy::may_relay_in(std::string_view workspace) const {
+Confirmations Policy::confirmations_in(std::string_view workspace) const {
   // The nearest configured directory decides.
   std::size_t longest = 0;
-  bool relays = may_relay;
-  for (const auto& [directory, says] : relay_by_workspace) {
+  Confirmations nearest = confirmations;
+  for (const auto& [directory, says] : confirmations_by_workspace) {
     if (!workspace.empty() && is_within(workspace, directory) && directory.size() >= longest) {
       longest = directory.size();
-      relays = says;
+      nearest = says;
     }
   }
-  return relays;
+  return nearest;
 }
 
 Status may_answer(const DecisionFacts& facts, const Responder& from, std::string_view signer, const Policy& policy) {

@@ -1,7 +1,8 @@
 // Who may answer what. Pure.
 //
-// A decision that needs a signature (one-way door, human_approval, or any under `strict: true`) is answered only by a
-// valid signature; the channel is then only recorded. For other decisions the channel decides.
+// A decision that needs a signature (one-way door, human_approval, a gate under `confirmations: signed`, or any under
+// `strict: true`) is answered only by a valid signature, unless the answer chooses only safe options; the channel is
+// then only recorded. For other answers the channel decides.
 #pragma once
 
 #include <map>
@@ -13,12 +14,19 @@
 namespace sb::inbox {
 
 // The user's policy for answering (read by inbox/config.hpp).
+enum class Confirmations {
+  kAsk,
+  kRelay,   // an agent may pass on a person's answer to an unsigned decision
+  kSigned,  // every gate needs an operator's signature
+};
+
 struct Policy {
   bool strict = false;
-  bool may_relay = false;                                       // confirmations: relay, for all workspaces
-  std::map<std::string, bool, std::less<>> relay_by_workspace;  // by directory; applies to subdirectories
+  Confirmations confirmations = Confirmations::kAsk;                             // for all workspaces
+  std::map<std::string, Confirmations, std::less<>> confirmations_by_workspace;  // by directory; also for those below
 
-  bool may_relay_in(std::string_view workspace) const;
+  Confirmations confirmations_in(std::string_view workspace) const;
+  bool may_relay_in(std::string_view workspace) const { return confirmations_in(workspace) == Confirmations::kRelay; }
 };
 
 // Who answers, and through which channel.
@@ -27,7 +35,7 @@ struct Responder {
   std::string principal;
 };
 
-// The relevant facts about the decision.
+// The relevant facts about the decision and the answer to it.
 struct DecisionFacts {
   bool needs_signature = false;
   bool has_operators = false;  // an operator existed when it was asked

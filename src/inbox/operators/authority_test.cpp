@@ -27,7 +27,7 @@ TEST(Authority, UnsignedDecisionsDependOnTheChannel) {
 
 TEST(Authority, SignedDecisionsDependOnlyOnTheSignature) {
   Policy open_policy;
-  open_policy.may_relay = true;
+  open_policy.confirmations = Confirmations::kRelay;
   for (const Channel channel : kAll) {
     EXPECT_FALSE(may_answer({true, true, ""}, {channel, "ann"}, "", open_policy)) << to_string(channel);
     EXPECT_TRUE(may_answer({true, true, ""}, {channel, "x"}, "ann", open_policy)) << to_string(channel);
@@ -36,8 +36,8 @@ TEST(Authority, SignedDecisionsDependOnlyOnTheSignature) {
 
 TEST(Authority, RelayingIsAllowedWhereTheUserEnablesIt) {
   Policy policy;
-  policy.relay_by_workspace["/srv/shop"] = true;
-  policy.relay_by_workspace["/srv/shop/secret"] = false;
+  policy.confirmations_by_workspace["/srv/shop"] = Confirmations::kRelay;
+  policy.confirmations_by_workspace["/srv/shop/secret"] = Confirmations::kAsk;
   const auto relays = [&](const std::string& workspace) {
     return may_answer({false, false, workspace}, {Channel::kRelay, "agent"}, "", policy).has_value();
   };
@@ -46,7 +46,7 @@ TEST(Authority, RelayingIsAllowedWhereTheUserEnablesIt) {
   EXPECT_FALSE(relays("/srv/shop/secret/x"));
   EXPECT_FALSE(relays("/srv/shopping"));
   EXPECT_FALSE(relays(""));
-  policy.may_relay = true;
+  policy.confirmations = Confirmations::kRelay;
   EXPECT_TRUE(relays("/elsewhere"));
   EXPECT_FALSE(relays("/srv/shop/secret"));
 }
@@ -59,8 +59,14 @@ TEST(Config, ReadsPolicy) {
   const auto read = config("strict: true\nconfirmations: relay\nworkspaces:\n  /a: {confirmations: ask}\n");
   ASSERT_TRUE(read);
   EXPECT_TRUE(read->policy.strict);
-  EXPECT_TRUE(read->policy.may_relay);
+  EXPECT_EQ(read->policy.confirmations, Confirmations::kRelay);
   EXPECT_FALSE(read->policy.may_relay_in("/a/b"));
+  const auto is_signed = config("confirmations: signed\nblock_offers: [de, zh]\n");
+  ASSERT_TRUE(is_signed);
+  EXPECT_EQ(is_signed->policy.confirmations_in("/a"), Confirmations::kSigned);
+  EXPECT_FALSE(is_signed->policy.may_relay_in("/a"));
+  EXPECT_THAT(is_signed->block_offers, ElementsAre("de", "zh"));
+  EXPECT_THAT(config("block_offers: [klingon]\n").error()[0].to_string(), HasSubstr("config.yaml:1"));
 }
 
 TEST(Config, RejectsUnknownKeysAndValues) {

@@ -47,7 +47,9 @@ Part part_of(const Decision& decision) {
   part.select = decision.select;
   part.fields = decision.fields;
   part.title = decision.title;
-  for (const decision::Option& option : decision.options) part.options.push_back({option.id, option.label});
+  for (const decision::Option& option : decision.options) {
+    part.options.push_back({option.id, option.label, option.safe});
+  }
   return part;
 }
 
@@ -60,7 +62,7 @@ Part part_of(const decision::ChainOption& option) {
   part.shipped = option.shipped;
   for (const decision::Bucket bucket : {decision::Bucket::kInclude, decision::Bucket::kDefer, decision::Bucket::kCut}) {
     const std::string name(decision::to_string(bucket));
-    part.options.push_back({name, name});
+    part.options.push_back({.id = name, .label = name});
   }
   return part;
 }
@@ -162,7 +164,7 @@ Value part_value(const Part& part) {
                                {"max", part.select.max}});
   Value options = Value::array();
   for (const Choice& choice : part.options) {
-    options.push_back(Value::object({{"id", choice.id}, {"label", choice.label}}));
+    options.push_back(to_value(choice));
   }
   value.set("options", std::move(options));
   Value fields = Value::array();
@@ -196,6 +198,10 @@ Result<Part> part_from(const Value& value) {
 const Choice* Part::find(std::string_view id) const {
   const auto found = std::ranges::find(options, id, &Choice::id);
   return found == options.end() ? nullptr : &*found;
+}
+
+bool Part::has_safe() const {
+  return std::ranges::any_of(options, &Choice::safe);
 }
 
 const Part* Question::find(std::string_view key) const {
@@ -244,9 +250,15 @@ Value to_value(const Question& question) {
   return value;
 }
 
+Value to_value(const Choice& choice) {
+  Value value = Value::object({{"id", choice.id}, {"label", choice.label}});
+  if (choice.safe) value.set("safe", true);
+  return value;
+}
+
 Result<Choice> choice_from(const Value& value) {
   StoredReader stored(value, "an option of a stored question");
-  Choice choice{stored.string("id"), stored.string("label")};
+  Choice choice{.id = stored.string("id"), .label = stored.string("label"), .safe = stored.optional_boolean("safe")};
   SB_TRY(stored.done());
   return choice;
 }

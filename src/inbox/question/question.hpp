@@ -20,6 +20,7 @@ enum class QuestionShape { kDecision, kFlow, kChain };
 struct Choice {
   std::string id;
   std::string label;
+  bool safe = false;  // choosing it needs no signature
 };
 
 struct Part {
@@ -33,6 +34,7 @@ struct Part {
   bool shipped = false;
 
   const Choice* find(std::string_view id) const;
+  bool has_safe() const;
 };
 
 struct Question {
@@ -49,6 +51,7 @@ struct Question {
 Question question_of(const decision::Declaration& declaration);
 Value to_value(const Question& question);
 Result<Question> question_from(const Value& value);
+Value to_value(const Choice& choice);
 Result<Choice> choice_from(const Value& value);
 
 // A given answer: ids for a single decision, or values by key (each a string or a list of strings), or, for text and

@@ -18,9 +18,16 @@
 
 namespace sb::mcp {
 
-// An accepted declaration, as JSON.
+// Accepted declarations, one of each kind. The longer ones without quotes: an agent reads them on every start.
 inline constexpr std::string_view kDeclarationExample =
     R"({"decision": "env", "instruction": "Which environment?", "options": ["staging", "live"]})";
+inline constexpr std::string_view kFlowExample =
+    "{flow: ship, steps: [{key: branch, instruction: 'Which branch?', options: [main, dev]}, {key: env, instruction: "
+    "'Which environments?', select: many, options: [test, live]}]}";
+inline constexpr std::string_view kChainExample =
+    "{chain: scope, skill: plan, relation: independent, options: [{key: E1, label: Bot, eli10: Answers in chat., "
+    "recommend: {choice: include, reason: asked for}}, {key: E2, label: Digest, eli10: A mail., recommend: {choice: "
+    "cut, reason: unused}, requires: [E1]}]}";
 
 HandlerResult ask(WorkerContext& worker, const Value& arguments, Call& call);
 

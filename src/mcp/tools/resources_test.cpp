@@ -126,7 +126,7 @@ TEST(ServerParts, InstructionsAreShort) {
   Environment environment;
   FakeStreams streams;
   const ServerParts parts = make_server_parts({files, clock, random, process, environment, streams});
-  EXPECT_LE(parts.facts.instructions.size(), 1'024u);
+  EXPECT_LE(parts.facts.instructions.size(), 1'536u);
   EXPECT_THAT(parts.facts.instructions, HasSubstr("continue_workflow"));
 }
 

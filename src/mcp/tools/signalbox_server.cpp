@@ -5,6 +5,7 @@
 #include <mutex>
 
 #include "base/crypto.hpp"
+#include "decision/rules_text.hpp"
 #include "engine/state/keyring.hpp"
 #include "inbox/home.hpp"
 #include "mcp/tools/tool_service.hpp"
@@ -20,14 +21,11 @@ constexpr std::string_view kInstructions =
     "Signalbox guides you through workflows step by step and records the results.\n"
     "- If a task fits a workflow, or the person names one: list_workflows if you do not know its id, then "
     "start_workflow.\n"
-    "- Do exactly the step you are shown, then submit it with continue_workflow and the continueToken of the last "
-    "line "
-    "of JSON. Put what you did and found into output.notesMarkdown, artifacts the step asks for into output.artifacts, "
-    "context keys into context. `requires` in that line lists what will be checked.\n"
-    "- kind blocked: fix what it names and submit again. kind awaiting_decision: a person must decide; call "
-    "continue_workflow with the same token later. You cannot decide for them. kind complete: done.\n"
-    "- To resume work from an earlier conversation, or after losing your context: resume_session.\n"
-    "- To ask the person a question outside any workflow: ask.";
+    "- Do exactly the step you are shown, then continue_workflow with the continueToken of the last line of JSON: what "
+    "you did and found in output.notesMarkdown, artifacts in output.artifacts, context keys in context.\n"
+    "- kind blocked: fix what it names, submit again. awaiting_decision: a person decides; call again later with the "
+    "same token.\n"
+    "- To resume earlier work, or after losing your context: resume_session.\n";
 
 // What the server stores besides sessions: used request states, and the key they are sealed with. Thread-safe.
 class StateKeeping {
@@ -91,7 +89,7 @@ ServerParts make_server_parts(const Seams& seams) {
   auto keeping = std::make_shared<StateKeeping>(seams);
   return {
       .facts = {.info = Value::object({{"name", "signalbox"}, {"title", "Signalbox"}, {"version", SIGNALBOX_VERSION}}),
-                .instructions = std::string(kInstructions),
+                .instructions = std::string(kInstructions) + std::string(decision::rules_instructions()),
                 .has_resources = true,
                 .has_prompts = true,
                 .has_completions = true,

@@ -8,12 +8,12 @@ namespace sb::pipeline {
 namespace {
 
 const Choice kRetry{"retry", "Try it again"};
-const Choice kFix{"fix", "Fix once more"};
+const Choice kFix{"fix", "Fix once more", true};
 const Choice kAccept{"accept", "Deliver it as it is"};
 const Choice kProceed{"proceed", "Continue without it"};
 const Choice kMergeAnyway{"merge", "Merge it as it is"};
-const Choice kLeave{"leave", "Leave the request open"};
-const Choice kStop{"stop", "Stop the run"};
+const Choice kLeave{"leave", "Leave the request open", true};
+const Choice kStop{"stop", "Stop the run", true};
 
 const RunState::DeliveryRecord* newest_refused(const RunState& state) {
   for (const RunState::DeliveryRecord& made : state.deliveries | std::views::reverse) {
@@ -90,7 +90,7 @@ Value person_finding(const RunQuestion& asked) {
 }  // namespace
 
 std::vector<Choice> choices_for(const RunState& state, std::string_view question, const RunSettings& settings) {
-  if (question == "ui") return {{"approve", "Build it like that"}, {"again", "Design it again"}, kStop};
+  if (question == "ui") return {{"approve", "Build it like that"}, {"again", "Design it again", true}, kStop};
   if (question == "merge") return {{"merge", "Merge it"}, kFix, kLeave};
   if (question == "ticket_changed") {
     return {{"old", "Continue with the old one"}, {"restart", "Start over with the new one"}, kStop};

@@ -104,7 +104,9 @@ Checked<decision::Declaration> question_for(const RunState& state, const Questio
                                             const RunSettings& settings) {
   Value options = Value::array();
   for (const Choice& choice : choices_for(state, about.question, settings)) {
-    options.push_back(Value::object({{"id", choice.id}, {"label", choice.label}}));
+    Value option = Value::object({{"id", choice.id}, {"label", choice.label}});
+    if (choice.safe) option.set("safe", true);
+    options.push_back(std::move(option));
   }
   const std::string name = fmt::format("{}-{}-{}", decision::slug_of(about.question), state.id, state.events + 1);
   Value root = Value::object({{"decision", name},

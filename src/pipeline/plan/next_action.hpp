@@ -53,6 +53,7 @@ RunAction next_action(const RunState& state, const RunSettings& settings, bool i
 //   merge: merge, fix, leave                                         ticket_changed: old, restart, stop
 struct Choice {
   std::string id, label;
+  bool safe = false;  // holds the run, ends it, or has the work done again: needs no signature
 };
 std::vector<Choice> choices_for(const RunState& state, std::string_view question, const RunSettings& settings);
 

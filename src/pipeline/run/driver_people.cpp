@@ -44,8 +44,8 @@ Status RunDriver::open_question(QuestionContext about) {
   inbox::Inbox& inbox = parts_.home.home().inbox();
   Value payload = Value::object({{"question", about.question}, {"packet", packet_for(state_, about)}});
   const Status asked = parts_.home.home().store().write([&](store::Transaction& transaction) -> Status {
-    const inbox::DecisionHandle ticket =
-        SB_TRY(inbox.open_in(transaction, *declared, {.workspace = state_.workspace, .session = "", .asker = run_}));
+    const inbox::DecisionHandle ticket = SB_TRY(inbox.open_in(
+        transaction, *declared, {.workspace = state_.workspace, .session = "", .asker = run_, .is_gate = true}));
     payload.set("decision", ticket.id);
     return log_.append_in(transaction, run_, state_.events, "asked", payload);
   });
