@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstring>
 
 #include "base/assert.hpp"
@@ -40,20 +41,28 @@ Meaning meaning_of(int code) {
       return {ErrorCode::kUnavailable, "out of memory while using the store", "Free memory and try again.", true};
     case SQLITE_CORRUPT:
       return {ErrorCode::kCorrupt, "the store is damaged",
-              "Restore it from a backup, or move it away to start with an empty store."};
+              kRepairRemedy};
     case SQLITE_NOTADB:
-      return {ErrorCode::kCorrupt, "the file is not a Signalbox store",
-              "Move it away, or set SIGNALBOX_HOME to another directory."};
+      return {ErrorCode::kCorrupt, "the file is not a Signalbox store, or its first page is damaged",
+              "If it was one, run signalbox store repair --dry-run. If not, set SIGNALBOX_HOME to another directory."};
     case SQLITE_ERROR:
     case SQLITE_SCHEMA:
     case SQLITE_CONSTRAINT:
       return {ErrorCode::kCorrupt, "the store's tables were modified",
-              "Restore it from a backup, or move it away to start with an empty store."};
+              kRepairRemedy};
     case SQLITE_TOOBIG:
       return {ErrorCode::kLimit, "too large for the store", "Store less in one operation."};
     default:
       return {ErrorCode::kInternal, "the store failed", "Report this as a bug."};
   }
+}
+
+// What SQLite calls a file that cannot be opened may be a process that has too many open.
+Error with_system_error(Error error, int system_error) {
+  if (system_error != EMFILE && system_error != ENFILE) return error;
+  error.code = ErrorCode::kUnavailable;
+  error.remedy = "Allow more open files (ulimit -n 256) and try again.";
+  return error;
 }
 
 int note_wal_pages(void* bytes, sqlite3*, const char*, int pages) {
@@ -137,7 +146,8 @@ Result<std::unique_ptr<Connection>> Connection::open(const std::string& path, in
   if (code != SQLITE_OK) {
     const int system_error = handle ? sqlite3_system_errno(handle) : 0;
     sqlite3_close(handle);
-    return std::unexpected(to_error(code, path, system_error ? std::strerror(system_error) : ""));
+    return std::unexpected(
+        with_system_error(to_error(code, path, system_error ? std::strerror(system_error) : ""), system_error));
   }
   return std::unique_ptr<Connection>(new Connection(handle, sqlite3_db_filename(handle, "main"), busy_wait_ms));
 }
@@ -207,6 +217,12 @@ void Connection::roll_back() {
   if (!sqlite3_get_autocommit(handle_)) (void)run("ROLLBACK");
 }
 
+bool Connection::has_moved() const {
+  int has_moved = 0;
+  const int code = sqlite3_file_control(handle_, "main", SQLITE_FCNTL_HAS_MOVED, &has_moved);
+  return code == SQLITE_OK && has_moved != 0;
+}
+
 Status Connection::checkpoint() {
   // Does not wait for readers: what they still need stays in the WAL and is moved next time.
   sqlite3_busy_timeout(handle_, 0);
@@ -226,6 +242,7 @@ std::unexpected<Error> Connection::failed(int code) {
   if (system_knows && system_error) detail = std::strerror(system_error);
   if (schema_knows) detail = sqlite3_errmsg(handle_);
   Error error = to_error(code, path_, detail);
+  if (system_knows) error = with_system_error(std::move(error), system_error);
   if (!failure_) failure_ = error;
   return std::unexpected(std::move(error));
 }

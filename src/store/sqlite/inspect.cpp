@@ -88,7 +88,8 @@ Result<Inspection> inspect_store(const std::string& path) {
   Inspection found{.bytes = file.size + log.size, .has_log_read = is_shared || !has_log};
   const Handle handle = SB_TRY(open_file(path, !is_shared));
   if (SB_TRY(number(handle.get(), path, "PRAGMA application_id")) != sqlite::kApplicationId) {
-    return fail(ErrorCode::kCorrupt, "not a Signalbox store", "Move it away", {path, "", 0, 0});
+    return fail(ErrorCode::kCorrupt, "not a Signalbox store, or its first page is damaged",
+                "If it was one, run signalbox store repair --dry-run; if not, move it away", {path, "", 0, 0});
   }
   found.version = SB_TRY(number(handle.get(), path, "PRAGMA user_version"));
   found.newest = sqlite::migrations().back().version;
