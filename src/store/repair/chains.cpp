@@ -69,8 +69,8 @@ Status read_heads(Connection& connection, Streams& streams) {
 
 // Streams without a row in `streams` have a wrong head too.
 Status find_headless(Connection& connection, Streams& streams) {
-  Statement row = SB_TRY(
-      connection.prepare("SELECT DISTINCT stream FROM events WHERE stream NOT IN (SELECT name FROM streams)"));
+  Statement row =
+      SB_TRY(connection.prepare("SELECT DISTINCT stream FROM events WHERE stream NOT IN (SELECT name FROM streams)"));
   while (SB_TRY(row.step())) streams[std::string(row.bytes(0))].has_wrong_head = true;
   return {};
 }

@@ -1,10 +1,12 @@
 // What can be saved of a damaged write-ahead log (store/sqlite/wal_file.hpp describes its bytes).
 //
 // SQLite reads a log up to the first frame with a wrong checksum. More can be proved:
-//  - A frame whose checksum continues the stored one of the frame before it is whole, whatever is wrong with that frame:
+//  - A frame whose checksum continues the stored one of the frame before it is whole, whatever is wrong with that
+//  frame:
 //    so frames after the damage are whole.
 //  - If the next frame continues the checksum computed for a frame, only the stored checksum of the frame is damaged.
-//  - The checksum is linear in the bytes. One damaged byte is found by trying all: 2^20 candidates against 64 bits. Only
+//  - The checksum is linear in the bytes. One damaged byte is found by trying all: 2^20 candidates against 64 bits.
+//  Only
 //    the highest byte of a word is ambiguous: the checksum is the same for some others far away.
 //  - Every frame is a whole page. A frame that cannot be saved does not matter if a later one replaces the same page.
 //

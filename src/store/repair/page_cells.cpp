@@ -147,7 +147,8 @@ std::vector<std::uint32_t> free_pages(std::string_view first, std::uint32_t page
     const std::string page = read(trunk);
     if (page.empty() || !trunks.insert(trunk).second) break;
     free.push_back(trunk);
-    const std::uint32_t count = std::min<std::uint32_t>(big_endian_32(page, 4), static_cast<std::uint32_t>(page.size() / 4 - 2));
+    const std::uint32_t count =
+        std::min<std::uint32_t>(big_endian_32(page, 4), static_cast<std::uint32_t>(page.size() / 4 - 2));
     for (std::uint32_t i = 0; i < count; ++i) free.push_back(big_endian_32(page, 8 + 4 * std::size_t{i}));
     trunk = big_endian_32(page, 0);
   }

@@ -6,7 +6,8 @@
 // type 13] the start of the row [next page with its rest, 4 bytes]. Lengths and row numbers are of variable size. A row
 // is the length of its header, a type per column, then the values. Integers are big-endian.
 //
-// Pure except for the pages that `read` returns. Anything that does not fit is skipped: a damaged page gives fewer rows.
+// Pure except for the pages that `read` returns. Anything that does not fit is skipped: a damaged page gives fewer
+// rows.
 #pragma once
 
 #include <cstdint>

@@ -106,8 +106,7 @@ Result<Texts> Repair::faults_of(Connection& connection) {
   const bool has_all =
       std::ranges::all_of(wanted, [&](const std::string& one) { return std::ranges::find(found, one) != found.end(); });
   if (version > newest && !has_all) {
-    return fail(ErrorCode::kUnsupported,
-                fmt::format("the store has format {}, written by a newer Signalbox", version),
+    return fail(ErrorCode::kUnsupported, fmt::format("the store has format {}, written by a newer Signalbox", version),
                 "Repair it with that version.", SourceLocation{path_, {}, 0, 0});
   }
   if (version == newest && !has_all) return Texts{"its tables were modified"};

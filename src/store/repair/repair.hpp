@@ -22,17 +22,17 @@ namespace sb::store {
 
 // Events at the end of a stream that are gone.
 struct LostEvents {
-  std::int64_t kept = 0;  // the stream now ends with this one; 0: nothing is left of it
-  std::int64_t last = 0;  // the last one known to have been stored
+  std::int64_t kept = 0;                      // the stream now ends with this one; 0: nothing is left of it
+  std::int64_t last = 0;                      // the last one known to have been stored
   std::map<std::int64_t, std::string> types;  // of those that were seen
 };
 
 struct RepairReport {
-  std::vector<std::string> found;  // what is damaged, one sentence each; empty: nothing
-  std::map<std::string, LostEvents> lost;  // by stream
-  std::vector<std::string> lost_blobs;     // hex
+  std::vector<std::string> found;                   // what is damaged, one sentence each; empty: nothing
+  std::map<std::string, LostEvents> lost;           // by stream
+  std::vector<std::string> lost_blobs;              // hex
   std::int64_t streams = 0, events = 0, blobs = 0;  // in the repaired store
-  std::string aside;  // the folder with the damaged files; empty if nothing was replaced
+  std::string aside;                                // the folder with the damaged files; empty if nothing was replaced
 
   bool is_damaged() const { return !found.empty(); }
 };

@@ -214,11 +214,32 @@ TEST(Repair, MissingLogIsReported) {
   for (const auto& [stream, head] : place.heads()) EXPECT_EQ(head, 6) << stream;
 }
 
+// SQLite alone would delete the log.
+TEST(Repair, EmptiedOrDeletedFileDoesNotCostTheLog) {
+  for (const bool is_deleted : {false, true}) {
+    Place place;
+    const std::size_t log = place.size("-wal");
+    is_deleted ? fs::remove(place.path()) : (fs::resize_file(place.path(), 0), true);
+    for (const Access access : {Access::kReadWrite, Access::kReadOnly}) {
+      const auto opened = place.open(access);
+      ASSERT_FALSE(opened);
+      EXPECT_EQ(opened.error().code, ErrorCode::kCorrupt);
+    }
+    EXPECT_EQ(place.size("-wal"), log);
+    const auto report = place.repair();
+    ASSERT_TRUE(report) << report.error().to_string();
+    EXPECT_FALSE(report->lost.empty());
+    place.heads();
+  }
+}
+
 TEST(Repair, OlderCopyInPlaceOfTheStoreIsReported) {
   Place place;
   const std::string copy = place.path() + ".copy";
   fs::copy_file(place.path(), copy);
-  { ASSERT_TRUE((*place.open())->checkpoint()); }
+  {
+    ASSERT_TRUE((*place.open())->checkpoint());
+  }
   fs::copy_file(copy, place.path(), fs::copy_options::overwrite_existing);
   for (const char* end : {"-wal", "-shm"}) fs::remove(place.path() + end);
   const auto opened = place.open();
@@ -231,7 +252,9 @@ TEST(Repair, OlderCopyInPlaceOfTheStoreIsReported) {
 // Each page of the file in turn is lost.
 TEST(Repair, AnyPageOfTheFileMayBeLost) {
   Place whole;
-  { ASSERT_TRUE((*whole.open())->checkpoint()); }
+  {
+    ASSERT_TRUE((*whole.open())->checkpoint());
+  }
   const std::string bytes = read_all(whole.path());
   const std::size_t pages = bytes.size() / 4'096;
   ASSERT_GT(pages, 20u);

@@ -24,8 +24,9 @@ std::string decided_folder(const std::string& path) {
 std::unexpected<Error> system_error(std::string_view what, const std::string& path) {
   const int code = errno;
   return fail(ErrorCode::kIo, fmt::format("cannot {} ({})", what, std::strerror(code)),
-              code == ENOSPC || code == EDQUOT ? "Free space on the disk that holds it and run signalbox store repair."
-                                               : "Make the folder of the store writable and run signalbox store repair.",
+              code == ENOSPC || code == EDQUOT
+                  ? "Free space on the disk that holds it and run signalbox store repair."
+                  : "Make the folder of the store writable and run signalbox store repair.",
               SourceLocation{path, {}, 0, 0});
 }
 

@@ -46,8 +46,7 @@ bool matches_hash(const Cell& event) {
   const auto& c = event.columns;
   Digest previous;
   std::ranges::copy(c[6].bytes, previous.begin());
-  const Digest hash =
-      event_hash(previous, c[1].bytes, c[2].integer, c[3].bytes, c[4].integer, c[5].bytes);
+  const Digest hash = event_hash(previous, c[1].bytes, c[2].integer, c[3].bytes, c[4].integer, c[5].bytes);
   return as_bytes(hash) == c[7].bytes;
 }
 

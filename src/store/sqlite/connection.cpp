@@ -40,16 +40,14 @@ Meaning meaning_of(int code) {
     case SQLITE_NOMEM:
       return {ErrorCode::kUnavailable, "out of memory while using the store", "Free memory and try again.", true};
     case SQLITE_CORRUPT:
-      return {ErrorCode::kCorrupt, "the store is damaged",
-              kRepairRemedy};
+      return {ErrorCode::kCorrupt, "the store is damaged", kRepairRemedy};
     case SQLITE_NOTADB:
       return {ErrorCode::kCorrupt, "the file is not a Signalbox store, or its first page is damaged",
               "If it was one, run signalbox store repair --dry-run. If not, set SIGNALBOX_HOME to another directory."};
     case SQLITE_ERROR:
     case SQLITE_SCHEMA:
     case SQLITE_CONSTRAINT:
-      return {ErrorCode::kCorrupt, "the store's tables were modified",
-              kRepairRemedy};
+      return {ErrorCode::kCorrupt, "the store's tables were modified", kRepairRemedy};
     case SQLITE_TOOBIG:
       return {ErrorCode::kLimit, "too large for the store", "Store less in one operation."};
     default:

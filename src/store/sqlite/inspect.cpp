@@ -75,6 +75,12 @@ Result<std::int64_t> number(sqlite3* handle, const std::string& path, const char
 Result<Inspection> inspect_store(const std::string& path) {
   const SystemFiles files;
   const FileStatus file = files.status(path);
+  const FileStatus log = files.status(path + "-wal");
+  const bool has_log = log.kind == FileKind::kFile && log.size > 0;
+  if (has_log && (file.kind == FileKind::kMissing || file.size == 0)) {
+    return fail(ErrorCode::kCorrupt, "the store's file is empty or missing, but it has a log",
+                std::string(kRepairRemedy), {path, "", 0, 0});
+  }
   if (file.kind == FileKind::kMissing || (file.kind == FileKind::kFile && file.size == 0)) {
     return fail(ErrorCode::kNotFound, "there is no store yet", "It is created when something is first stored",
                 {path, "", 0, 0});
@@ -82,8 +88,6 @@ Result<Inspection> inspect_store(const std::string& path) {
   if (file.kind != FileKind::kFile) {
     return fail(ErrorCode::kIo, "the store is not a regular file", "Move it away", {path, "", 0, 0});
   }
-  const FileStatus log = files.status(path + "-wal");
-  const bool has_log = log.kind == FileKind::kFile && log.size > 0;
   const bool is_shared = has_log && files.kind(path + "-shm") == FileKind::kFile;
   Inspection found{.bytes = file.size + log.size, .has_log_read = is_shared || !has_log};
   const Handle handle = SB_TRY(open_file(path, !is_shared));

@@ -27,11 +27,10 @@ void pause_us(long duration_us) {
 }
 
 std::unexpected<Error> held_too_long(const std::string& path, const std::optional<LockHolder>& holder) {
-  return std::unexpected(Error{
-      ErrorCode::kUnavailable,
-      holder ? fmt::format("the store is locked by {}", holder->to_string())
-             : "another process kept the store locked too long",
-      holder ? holder->remedy() : "Try again.", SourceLocation{path, {}, 0, 0}, true});
+  return std::unexpected(Error{ErrorCode::kUnavailable,
+                               holder ? fmt::format("the store is locked by {}", holder->to_string())
+                                      : "another process kept the store locked too long",
+                               holder ? holder->remedy() : "Try again.", SourceLocation{path, {}, 0, 0}, true});
 }
 
 std::string sum_of(std::string_view line) {

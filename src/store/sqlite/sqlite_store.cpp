@@ -24,6 +24,8 @@ using sqlite::Connection;
 using sqlite::FileState;
 using sqlite::LockFile;
 
+constexpr off_t kLeastLogBytes = 512;  // a shorter one has no page
+
 std::unexpected<Error> missing(const std::string& path) {
   return fail(ErrorCode::kNotFound, "there is no store yet", "It is created when something is first stored.",
               SourceLocation{path, {}, 0, 0});
@@ -52,6 +54,15 @@ Status check_present(const std::string& path) {
   SB_TRY(check_kind(path, info));
   if (info.st_size == 0) return missing(path);
   return {};
+}
+
+// SQLite deletes the log of an empty file. A store's file is never empty once it has a log.
+Status check_not_emptied(const std::string& path) {
+  struct stat file{}, log{};
+  const bool is_empty = stat(path.c_str(), &file) != 0 ? errno == ENOENT : S_ISREG(file.st_mode) && file.st_size == 0;
+  if (!is_empty || stat((path + "-wal").c_str(), &log) != 0 || log.st_size <= kLeastLogBytes) return {};
+  return fail(ErrorCode::kCorrupt, "the store's file is empty or missing, but its log has commits",
+              std::string(kRepairRemedy), SourceLocation{path, {}, 0, 0});
 }
 
 // A new directory is durable only when its parent is synced; otherwise the store in it could be lost too.
@@ -157,6 +168,7 @@ Result<std::unique_ptr<SqliteStore>> SqliteStore::open(const std::string& path, 
   if (path.empty() || path.find('\0') != path.npos) return fail(ErrorCode::kInvalid, "invalid store path");
   const bool writes = access == Access::kReadWrite;
   SB_TRY(finish_repair(path, options.busy_wait_ms));
+  SB_TRY(check_not_emptied(path));
   SB_TRY(writes ? make_file(path) : check_present(path));
   auto connection = SB_TRY(
       Connection::open(path, writes ? SQLITE_OPEN_READWRITE : SQLITE_OPEN_READONLY, options.vfs, options.busy_wait_ms));

@@ -91,8 +91,7 @@ Status check_wal(Connection& connection) {
   return fail(ErrorCode::kCorrupt,
               fmt::format("the store's log is damaged at frame {}, and {} or more commits after it cannot be read",
                           *read + 1, lost),
-              std::string(kRepairRemedy),
-              SourceLocation{path + "-wal", {}, 0, 0});
+              std::string(kRepairRemedy), SourceLocation{path + "-wal", {}, 0, 0});
 }
 
 }  // namespace sb::store::sqlite

@@ -54,7 +54,7 @@ class WalFile {
   bool is_known() const { return page_bytes_ != 0; }  // false: missing, empty, or no known page size
   std::uint32_t page_bytes() const { return page_bytes_; }
   const WalSum& salts() const { return salts_; }
-  const WalSum& sum() const { return sum_; }                 // of the header, as stored
+  const WalSum& sum() const { return sum_; }  // of the header, as stored
   const WalSum& computed_sum() const { return computed_; }
   std::int64_t size() const { return file_.size(); }
   std::int64_t frames() const;  // that fit into the file, of any round
