@@ -9,6 +9,7 @@
 #include "cli/store/store_commands.hpp"
 #include "engine/state/events.hpp"
 #include "engine/state/keyring.hpp"
+#include "engine/state/rows.hpp"
 #include "engine/upkeep/upkeep.hpp"
 #include "inbox/home.hpp"
 #include "inbox/operators/key_files.hpp"
@@ -85,8 +86,27 @@ Status remove_keys(store::Store& store, store::RepairReport& report) {
         "token key {} is damaged; tokens signed with it are not valid any more. New ones: signalbox session resume",
         key));
   }
+  const auto keys = SB_TRY(store.read([](store::Snapshot& snapshot) { return snapshot.list(engine::kKeys, {}); }));
+  if (report.is_damaged() && report.streams > 0 && keys.size() == damaged.size()) {
+    report.found.push_back("no token key is left, so no token is valid any more. New ones: signalbox session resume");
+  }
   if (damaged.empty()) return {};
   return store.write([](store::Transaction& transaction) { return engine::remove_damaged_keys(transaction); });
+}
+
+// Where sessions continue that lost whole advances: their records fit the events that are left.
+Status find_steps(store::Store& store, const store::RepairReport& report, Rebuilt& rebuilt) {
+  const std::string prefix = engine::session_stream("");
+  return store.read([&](store::Snapshot& snapshot) -> Status {
+    for (const auto& [stream, lost] : report.lost) {
+      if (!stream.starts_with(prefix) || lost.kept == 0) continue;
+      const std::string id = stream.substr(prefix.size());
+      const auto summary = engine::read_summary(snapshot, id);
+      if (!summary || !*summary || rebuilt.sessions.contains(id)) continue;
+      rebuilt.sessions[id] = {.session = id, .goal = (*summary)->goal, .step = engine::step_name(**summary)};
+    }
+    return {};
+  });
 }
 
 // `session s-…`, `decision d-…`; everything else by its stream.
@@ -188,6 +208,7 @@ Result<int> repair(Context& context, const RepairCommandOptions& options) {
   const auto rebuild = [&](store::Store& store, store::RepairReport& report) -> Status {
     inbox::Inbox inbox(store, seams.clock, seams.random, operators, config.policy);
     SB_TRY(rebuild_sessions(store, report, rebuilt));
+    SB_TRY(find_steps(store, report, rebuilt));
     SB_TRY(rebuild_decisions(inbox, report, rebuilt));
     SB_TRY(rebuild_runs(store, seams.clock, report, rebuilt));
     return remove_keys(store, report);

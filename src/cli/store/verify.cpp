@@ -48,8 +48,7 @@ Status verify_sessions(store::Store& store, Verified& verified) {
     for (const engine::Damage& damage : damages) {
       const bool is_content = damage.where.starts_with("content ");
       verified.note("session", id, fmt::format("{}: {}", damage.where, damage.message),
-                    is_content ? fmt::format("signalbox session fork {} --node N goes back to a step before it", id)
-                               : std::string(kRepair));
+                    is_content ? way_out_of(id, damage) : std::string(kRepair));
     }
   };
   verified.sessions = SB_TRY(engine::verify_sessions(store, note, nullptr));

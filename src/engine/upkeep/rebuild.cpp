@@ -60,7 +60,7 @@ Result<std::optional<RebuiltSession>> rebuild_in(store::Transaction& transaction
     SB_TRY(write_rows_again(transaction, state));
     rebuilt.undone = static_cast<std::int64_t>(events.size() - kept);
     rebuilt.events = static_cast<std::int64_t>(kept);
-    rebuilt.step = state.summary.step_title.empty() ? state.summary.step_id : state.summary.step_title;
+    rebuilt.step = step_name(state.summary);
     rebuilt.goal = state.summary.goal;
     return rebuilt;
   }
@@ -68,6 +68,10 @@ Result<std::optional<RebuiltSession>> rebuild_in(store::Transaction& transaction
 }
 
 }  // namespace
+
+std::string step_name(const Summary& summary) {
+  return summary.step_title.empty() ? summary.step_id : summary.step_title;
+}
 
 Result<std::vector<RebuiltSession>> rebuild_sessions(store::Store& store) {
   std::vector<std::pair<std::string, std::vector<Damage>>> damaged;

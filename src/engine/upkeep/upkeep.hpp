@@ -50,6 +50,8 @@ struct RebuiltSession {
   std::string goal = {}, step = {};  // where it continues
   std::vector<Damage> left = {};     // what no event can restore: contents that are gone
 };
+// Its title, or its id if it has none.
+std::string step_name(const Summary& summary);
 // For a store that is being repaired: every chain is whole already.
 Result<std::vector<RebuiltSession>> rebuild_sessions(store::Store& store);
 

@@ -87,19 +87,19 @@ Status write_stream(Connection& connection, const std::string& name, const Strea
   return head.bind(1, name).bind(2, stream.whole.seq).bind_blob(3, as_bytes(stream.whole.hash)).run();
 }
 
-void report_stream(const std::string& name, const Stream& stream, RepairReport& report) {
+void report_stream(const std::string& name, const Stream& stream, bool has_heads, RepairReport& report) {
   if (stream.last > stream.whole.seq) {
     LostEvents& lost = report.lost[name];
     lost.kept = stream.whole.seq;
     lost.last = std::max(lost.last, stream.last);
     lost.types.insert(stream.cut.begin(), stream.cut.end());
     report.found.push_back(fmt::format("event {} of \"{}\" is damaged or missing", stream.whole.seq + 1, name));
-  } else if (stream.has_wrong_head) {
+  } else if (stream.has_wrong_head && has_heads) {
     report.found.push_back(fmt::format("the head of \"{}\" was damaged; its events are whole", name));
   }
 }
 
-Status fix_streams(Connection& connection, const KnownHeads& known, RepairReport& report) {
+Status fix_streams(Connection& connection, const KnownHeads& known, bool has_heads, RepairReport& report) {
   Streams streams;
   SB_TRY(read_events(connection, streams));
   SB_TRY(read_heads(connection, streams));
@@ -113,7 +113,7 @@ Status fix_streams(Connection& connection, const KnownHeads& known, RepairReport
     report.streams += stream.whole.seq > 0 ? 1 : 0;
     if (stream.cut.empty() && !stream.has_wrong_head && stream.last == stream.whole.seq) continue;
     SB_TRY(write_stream(connection, name, stream));
-    report_stream(name, stream, report);
+    report_stream(name, stream, has_heads, report);
   }
   return {};
 }
@@ -139,10 +139,10 @@ Status fix_blobs(Connection& connection, RepairReport& report) {
 
 }  // namespace
 
-Status fix_chains(Connection& connection, const KnownHeads& known, RepairReport& report) {
+Status fix_chains(Connection& connection, const KnownHeads& known, bool has_heads, RepairReport& report) {
   SB_TRY(connection.run("BEGIN IMMEDIATE"));
   const auto fix = [&]() -> Status {
-    SB_TRY(fix_streams(connection, known, report));
+    SB_TRY(fix_streams(connection, known, has_heads, report));
     SB_TRY(fix_blobs(connection, report));
     return connection.run("COMMIT");
   };

@@ -13,7 +13,7 @@ namespace sb::store::repair {
 using KnownHeads = std::map<std::string, std::int64_t>;
 
 // Cuts each stream before its first event that is damaged or missing, sets its head, and removes blobs whose bytes do
-// not match their hash. Runs in one transaction.
-Status fix_chains(sqlite::Connection& connection, const KnownHeads& known, RepairReport& report);
+// not match their hash. Runs in one transaction. `has_heads`: false for rows copied into an empty store.
+Status fix_chains(sqlite::Connection& connection, const KnownHeads& known, bool has_heads, RepairReport& report);
 
 }  // namespace sb::store::repair

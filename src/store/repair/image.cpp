@@ -28,22 +28,31 @@ std::uint32_t page_bytes_of(const std::string& path) {
 
 std::unexpected<Error> cannot_write(const std::string& path) {
   const int code = errno;
-  return fail(ErrorCode::kIo, fmt::format("cannot write the repaired store ({})", std::strerror(code)),
-              code == ENOSPC || code == EDQUOT ? "Free as much space as the store takes, and try again."
-                                               : "Check the disk that holds it and try again.",
+  const bool has_too_many = code == EMFILE || code == ENFILE;
+  return fail(has_too_many ? ErrorCode::kUnavailable : ErrorCode::kIo,
+              fmt::format("cannot write the repaired store ({})", std::strerror(code)),
+              has_too_many                       ? "Allow more open files (ulimit -n 256) and try again."
+              : code == ENOSPC || code == EDQUOT ? "Free as much space as the store takes, and try again."
+                                                 : "Check the disk that holds it and try again.",
               SourceLocation{path, {}, 0, 0});
 }
 
 class Writer {
  public:
   explicit Writer(const std::string& path)
-      : path_(path), number_(::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600)) {}
+      : path_(path),
+        number_(::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600)),
+        error_(number_ < 0 ? errno : 0) {}
   ~Writer() {
     if (number_ >= 0) ::close(number_);
   }
   Writer(const Writer&) = delete;
   Writer& operator=(const Writer&) = delete;
 
+  Status opened() const {
+    errno = error_;
+    return number_ >= 0 ? Status() : Status(cannot_write(path_));
+  }
   Status write(std::int64_t at, std::string_view bytes) {
     while (!bytes.empty()) {
       const ssize_t written = ::pwrite(number_, bytes.data(), bytes.size(), at);
@@ -61,6 +70,7 @@ class Writer {
  private:
   std::string path_;
   int number_;
+  int error_;
 };
 
 }  // namespace
@@ -73,16 +83,20 @@ Image::Image(const std::string& path, std::string copy, std::uint32_t page_bytes
 
 Result<std::unique_ptr<Image>> Image::make(const std::string& path, const std::string& copy) {
   std::unique_ptr<Image> image(new Image(path, copy, page_bytes_of(path)));
+  SB_TRY(image->wal_.opened());
   if (image->wal_.is_known()) image->page_bytes_ = image->wal_.page_bytes();
   SB_TRY(image->copy_file(path));
   image->copy_ = std::make_unique<FileReader>(copy);
+  SB_TRY(image->copy_->opened());
   SB_TRY(image->apply_log());
   return image;
 }
 
 Status Image::copy_file(const std::string& from) {
   const FileReader file(from);
+  SB_TRY(file.opened());
   Writer to(path_);
+  SB_TRY(to.opened());
   std::string bytes;
   for (std::int64_t at = 0; at < file.size(); at += static_cast<std::int64_t>(bytes.size())) {
     bytes.resize(kCopyBytes);
@@ -104,6 +118,7 @@ Status Image::copy_file(const std::string& from) {
 Status Image::apply_log() {
   if (log_->pages() == 0) return {};
   Writer to(path_);
+  SB_TRY(to.opened());
   bool has_changed = false;
   for (const auto& [number, frame] : log_->newest()) {
     const std::string bytes = log_->page(frame);

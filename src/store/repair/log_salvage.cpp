@@ -67,10 +67,11 @@ void LogSalvage::scan() {
     std::string page = wal_.page_at(number);
     if (!frame || page.empty()) break;
     const WalSum computed = wal_.sum_after(before, *frame, page);
-    bool is_whole = computed == frame->sum;
+    // Zeros continue zeros.
+    bool is_whole = computed == frame->sum && frame->page != 0;
     const bool is_as_written = is_whole && frame->salts == salts_;
     before = frame->sum;
-    if (!is_whole) {
+    if (!is_whole && frame->page != 0) {
       const auto next = number < frames_ ? wal_.frame(number + 1) : std::nullopt;
       std::string bytes = summed_bytes(*frame, page);
       if (next && wal_.continues(computed, number + 1, *next)) {
@@ -83,7 +84,7 @@ void LogSalvage::scan() {
         corrected_pages_[number] = bytes.substr(frame->summed.size());
         ++corrected_;
       }
-    } else if (!is_as_written) {
+    } else if (is_whole && !is_as_written) {
       ++corrected_;  // its salts are wrong
     }
     if (!is_as_written) {

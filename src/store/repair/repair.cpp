@@ -40,8 +40,18 @@ Result<Texts> schema_of(Connection& connection) {
   return texts(connection, "SELECT coalesce(sql, name) FROM sqlite_schema ORDER BY type, name");
 }
 
-std::string without_name(const std::string& message, const std::string& path) {
-  return message.starts_with(path) ? message.substr(std::min(message.size(), path.size() + 2)) : message;
+// One row may report several faults.
+Texts lines_of(const Texts& rows) {
+  Texts lines;
+  for (const std::string& row : rows) {
+    for (std::size_t at = 0; at < row.size();) {
+      const std::size_t end = std::min(row.find('\n', at), row.size());
+      std::string line = row.substr(at, end - at);
+      if (line != "ok" && !line.empty() && !line.starts_with("***")) lines.push_back(std::move(line));
+      at = end + 1;
+    }
+  }
+  return lines;
 }
 
 // One repair of one store, in FILE-repair/. The caller holds the lock.
@@ -72,6 +82,7 @@ class Repair {
   const RepairOptions& options_;
   LockFile& lock_;
   std::unique_ptr<Image> image_;
+  bool is_sound_ = false;
   Traces traces_;
   RepairReport report_;
 };
@@ -115,9 +126,7 @@ Result<Texts> Repair::faults_of(Connection& connection) {
   const bool is_writable = first.size() > 20 && (first[18] == 1 || first[18] == 2) && first[19] == first[18];
   if (!is_writable) return Texts{"its header is damaged"};
   if (SB_TRY(connection.value("PRAGMA application_id")) != sqlite::kApplicationId) return Texts{"its mark is damaged"};
-  Texts faults = SB_TRY(texts(connection, "PRAGMA integrity_check(5)"));
-  if (faults == Texts{"ok"}) faults.clear();
-  return faults;
+  return lines_of(SB_TRY(texts(connection, "PRAGMA integrity_check(5)")));
 }
 
 // Whether SQLite can read all of the copy.
@@ -126,7 +135,7 @@ Result<bool> Repair::is_sound() {
   const auto faults = faults_of(*connection);
   if (!faults && faults.error().code != ErrorCode::kCorrupt) return std::unexpected(faults.error());
   if (faults && faults->empty()) return true;
-  const Texts shown = faults ? *faults : Texts{without_name(faults.error().message, copy_)};
+  const Texts shown = faults ? *faults : Texts{"SQLite cannot read it"};
   for (std::size_t i = 0; i < shown.size() && i < kShownFaults; ++i) {
     report_.found.push_back(fmt::format("the file is damaged: {}", shown[i]));
   }
@@ -164,10 +173,12 @@ Status Repair::check_confirmed(Connection& connection, const CommitNote& note) {
   for (const auto& page : image_->tail_pages()) traces_.add(page.number, page.bytes, read);
   std::int64_t& head = traces_.heads[note.stream];
   head = std::max(head, note.seq);
-  report_.found.push_back(
-      fmt::format("{} confirmed events at the end are missing: the log was cut short, removed or damaged there, or an "
-                  "older copy is in its place",
-                  note.position - last));
+  if (is_sound_) {
+    report_.found.push_back(fmt::format(
+        "{} confirmed events at the end are missing: the log was cut short, removed or damaged there, or an "
+        "older copy is in its place",
+        note.position - last));
+  }
   // Numbers of lost events are not used again: programs remember up to where they have read.
   Statement sequence = SB_TRY(connection.prepare("UPDATE sqlite_sequence SET seq = ?1 WHERE name = 'events'"));
   SB_TRY(sequence.bind(1, note.position).run());
@@ -179,7 +190,7 @@ Status Repair::check_confirmed(Connection& connection, const CommitNote& note) {
 Status Repair::fix(const std::optional<CommitNote>& note) {
   auto connection = SB_TRY(Connection::open(copy_, SQLITE_OPEN_READWRITE, "", 0));
   if (note) SB_TRY(check_confirmed(*connection, *note));
-  SB_TRY(repair::fix_chains(*connection, traces_.heads, report_));
+  SB_TRY(repair::fix_chains(*connection, traces_.heads, is_sound_, report_));
   for (auto& [stream, lost] : report_.lost) {
     for (const auto& [seq, type] : traces_.types[stream]) {
       if (seq > lost.kept && seq <= lost.last) lost.types[seq] = type;
@@ -212,7 +223,8 @@ Result<RepairReport> Repair::run() {
   describe_log();
   trace_log();
   SB_TRY(make_empty_store());
-  if (!SB_TRY(is_sound())) SB_TRY(copy_rows());
+  is_sound_ = SB_TRY(is_sound());
+  if (!is_sound_) SB_TRY(copy_rows());
   SB_TRY(fix(sqlite::read_note(path_ + "-lock")));
   SB_TRY(rebuild());
   if (!report_.is_damaged() || options_.is_dry_run) return std::move(report_);

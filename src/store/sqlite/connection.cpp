@@ -78,6 +78,12 @@ Error to_error(int code, const std::string& path, std::string_view detail) {
           meaning.is_retryable};
 }
 
+Error open_error(int code, const std::string& path, sqlite3* handle) {
+  const bool system_knows = (code & 0xff) == SQLITE_IOERR || (code & 0xff) == SQLITE_CANTOPEN;
+  const int system_error = handle && system_knows ? sqlite3_system_errno(handle) : 0;
+  return with_system_error(to_error(code, path, system_error ? std::strerror(system_error) : ""), system_error);
+}
+
 Statement::~Statement() {
   if (!handle_) return;
   sqlite3_reset(handle_);
@@ -142,10 +148,9 @@ Result<std::unique_ptr<Connection>> Connection::open(const std::string& path, in
   const int code = sqlite3_open_v2(name.c_str(), &handle, flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE,
                                    vfs.empty() ? nullptr : vfs.c_str());
   if (code != SQLITE_OK) {
-    const int system_error = handle ? sqlite3_system_errno(handle) : 0;
+    Error error = open_error(code, path, handle);
     sqlite3_close(handle);
-    return std::unexpected(
-        with_system_error(to_error(code, path, system_error ? std::strerror(system_error) : ""), system_error));
+    return std::unexpected(std::move(error));
   }
   return std::unique_ptr<Connection>(new Connection(handle, sqlite3_db_filename(handle, "main"), busy_wait_ms));
 }

@@ -22,6 +22,9 @@ namespace sb::store::sqlite {
 // The error for a SQLite result code. `detail` is added if the code alone says too little.
 Error to_error(int code, const std::string& path, std::string_view detail = {});
 
+// The same for a file that could not be opened or read, with the system's reason.
+Error open_error(int code, const std::string& path, sqlite3* handle);
+
 class Connection;
 
 // One execution of a prepared statement. Parameters are numbered from 1, columns from 0. Texts and blobs passed to bind

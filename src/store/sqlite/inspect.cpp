@@ -40,7 +40,7 @@ Result<Handle> open_file(const std::string& path, bool is_immutable) {
   const int code = sqlite3_open_v2(
       uri.c_str(), &raw, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, nullptr);
   Handle handle(raw);
-  if (code != SQLITE_OK) return std::unexpected(sqlite::to_error(code, path));
+  if (code != SQLITE_OK) return std::unexpected(sqlite::open_error(code, path, raw));
   sqlite3_busy_timeout(raw, kWaitMs);
   sqlite3_db_config(raw, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);
   sqlite3_db_config(raw, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
@@ -52,7 +52,7 @@ Result<Handle> open_file(const std::string& path, bool is_immutable) {
 Result<std::vector<std::string>> column(sqlite3* handle, const std::string& path, const char* sql) {
   sqlite3_stmt* raw = nullptr;
   if (const int code = sqlite3_prepare_v2(handle, sql, -1, &raw, nullptr); code != SQLITE_OK) {
-    return std::unexpected(sqlite::to_error(code, path));
+    return std::unexpected(sqlite::open_error(code, path, handle));
   }
   const std::unique_ptr<sqlite3_stmt, Finalized> statement(raw);
   std::vector<std::string> rows;
@@ -61,7 +61,7 @@ Result<std::vector<std::string>> column(sqlite3* handle, const std::string& path
     const auto* text = reinterpret_cast<const char*>(sqlite3_column_text(raw, 0));
     rows.emplace_back(text ? text : "");
   }
-  if (code != SQLITE_DONE) return std::unexpected(sqlite::to_error(code, path));
+  if (code != SQLITE_DONE) return std::unexpected(sqlite::open_error(code, path, handle));
   return rows;
 }
 

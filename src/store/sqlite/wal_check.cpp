@@ -71,6 +71,7 @@ Status check_wal(Connection& connection) {
   const auto read = frames_read(connection);
   if (!read) return {};
   const WalFile wal(path + "-wal");
+  SB_TRY(wal.opened());
   const auto salts = wal.is_known() ? salts_of_this_round(wal) : std::nullopt;
   if (!salts || !may_have_more(wal, *read, *salts)) return {};
   int lost = 0;

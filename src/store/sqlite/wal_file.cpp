@@ -1,11 +1,13 @@
 #include "store/sqlite/wal_file.hpp"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <bit>
+#include <cerrno>
 #include <cstring>
 
 namespace sb::store::sqlite {
@@ -15,7 +17,17 @@ constexpr std::uint32_t kMagic = 0x377f0682;  // the lowest bit: checksums over 
 
 }  // namespace
 
-FileReader::FileReader(const std::string& path) : number_(::open(path.c_str(), O_RDONLY | O_CLOEXEC)) {}
+FileReader::FileReader(const std::string& path)
+    : path_(path), number_(::open(path.c_str(), O_RDONLY | O_CLOEXEC)), error_(number_ < 0 ? errno : 0) {}
+
+Status FileReader::opened() const {
+  if (is_open() || error_ == ENOENT) return {};
+  const bool has_too_many = error_ == EMFILE || error_ == ENFILE;
+  return fail(has_too_many ? ErrorCode::kUnavailable : ErrorCode::kIo,
+              fmt::format("cannot read it ({})", std::strerror(error_)),
+              has_too_many ? "Allow more open files (ulimit -n 256) and try again." : "Make it readable.",
+              SourceLocation{path_, {}, 0, 0});
+}
 
 FileReader::~FileReader() {
   if (number_ >= 0) ::close(number_);

@@ -12,6 +12,8 @@
 #include <string>
 #include <string_view>
 
+#include "base/result.hpp"
+
 namespace sb::store::sqlite {
 
 using WalSum = std::array<std::uint32_t, 2>;
@@ -25,12 +27,16 @@ class FileReader {
   FileReader& operator=(const FileReader&) = delete;
 
   bool is_open() const { return number_ >= 0; }
+  // An error if the file is there and could not be opened: for lack of descriptors, it would look missing.
+  Status opened() const;
   std::int64_t size() const;  // 0 if it cannot be read
   bool read(std::int64_t at, void* into, std::size_t size) const;
   int number() const { return number_; }
 
  private:
+  std::string path_;
   int number_;
+  int error_;
 };
 
 struct WalFrame {
@@ -50,6 +56,7 @@ class WalFile {
   // `page_bytes`: what to assume if the header is not readable.
   explicit WalFile(const std::string& path, std::uint32_t page_bytes = 0);
 
+  Status opened() const { return file_.opened(); }
   bool is_header_whole() const { return is_header_whole_; }
   bool is_known() const { return page_bytes_ != 0; }  // false: missing, empty, or no known page size
   std::uint32_t page_bytes() const { return page_bytes_; }
