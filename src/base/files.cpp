@@ -44,6 +44,12 @@ std::unexpected<Error> io_error(std::string_view action, const std::string& path
   if (error == ENOENT || error == ENOTDIR) code = ErrorCode::kNotFound;
   if (error == EISDIR) code = ErrorCode::kInvalid;
   std::string remedy;
+  // Not a property of the file: whoever passes over unreadable files must not pass over this.
+  if (error == EMFILE || error == ENFILE || error == ENOMEM) {
+    code = ErrorCode::kUnavailable;
+    remedy = error == ENOMEM ? "Free memory, or allow more (ulimit -v), and try again"
+                             : "Allow more open files (ulimit -n 256) and try again";
+  }
   if (error == EISDIR) remedy = "Name a file";
   if (error == ENOSPC || error == EDQUOT) remedy = "Free some space and try again; nothing was changed";
   if (error == EROFS || error == EACCES || error == EPERM)

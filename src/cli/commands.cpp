@@ -24,6 +24,7 @@ Action declare_serve(App& app);
 Action declare_session(App& app);
 Action declare_split(App& app);
 Action declare_statusline(App& app);
+Action declare_store(App& app);
 Action declare_trust(App& app);
 Action declare_workflow(App& app);
 
@@ -62,6 +63,7 @@ const std::vector<CommandRow>& commands() {
        "signalbox split plan --def integrations.yaml --cap 4", declare_split, Parsing::kOptions, kStateOptions},
       {"statusline", "Print the open step and the number of open questions in one line", "signalbox statusline",
        declare_statusline},
+      {"store", "Check and repair the file that holds everything", "signalbox store repair --dry-run", declare_store},
       {"trust", "Trust a project's policy files as they are now", "signalbox trust .", declare_trust},
       {"workflow", "List, show and check workflows", "signalbox workflow check release.yaml", declare_workflow},
   };

@@ -34,6 +34,8 @@ constexpr std::array kExamples = {
     std::string_view("signalbox session kill s-ab12 --reason 'It is on the wrong track'"),
     std::string_view("signalbox session retry s-ab12"),
     std::string_view("signalbox session take-over s-ab12"),
+    std::string_view("signalbox store repair --dry-run"),
+    std::string_view("signalbox store verify"),
 };
 
 }  // namespace

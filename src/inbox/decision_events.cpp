@@ -1,5 +1,9 @@
 #include "inbox/decision_events.hpp"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+
 #include "base/crypto.hpp"
 
 namespace sb::inbox {
@@ -31,6 +35,16 @@ HostResult host_result_of(OutcomeKind ending) {
 }
 
 }  // namespace
+
+std::string decision_stream(std::string_view id) {
+  return std::string(kDecisionStreams) + std::string(id);
+}
+
+store::Row decision_row(const DecisionState& state) {
+  const TimestampMs at = state.outcome ? state.outcome->at : state.opened.opened_at;
+  return {state.id, fmt::format("{}/{:015}/{}", to_string(state.state), std::max<TimestampMs>(at, 0), state.id),
+          to_json(Value::object({{"asked", state.opened.question.id}}))};
+}
 
 store::NewEvent answered_event(const DecisionOutcome& outcome, TimestampMs at) {
   Value payload = from_whom({outcome.channel, outcome.principal});

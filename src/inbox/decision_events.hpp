@@ -12,6 +12,10 @@ inline constexpr std::string_view kOperatorsSeen = "operators";
 inline constexpr std::string_view kPrompts = "prompts";
 inline constexpr std::string_view kCounters = "counters";
 
+std::string decision_stream(std::string_view id);
+// The row of `decisions`; the order of the sort keys is that of the times.
+store::Row decision_row(const DecisionState& state);
+
 store::NewEvent answered_event(const DecisionOutcome& outcome, TimestampMs at);
 store::NewEvent closed_event(OutcomeKind ending, std::optional<ResolvedBy> resolved_by, const Responder& from,
                              std::string_view raw, TimestampMs at);

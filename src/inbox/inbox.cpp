@@ -19,19 +19,9 @@ using store::NewEvent;
 
 constexpr int kEventsPage = 1'000;
 
-std::string decision_stream(std::string_view id) {
-  return std::string(kDecisionStreams) + std::string(id);
-}
-
-// The text order is the order of the times.
-std::string sort_key(const DecisionState& state) {
-  const TimestampMs at = state.outcome ? state.outcome->at : state.opened.opened_at;
-  return fmt::format("{}/{:015}/{}", to_string(state.state), std::max<TimestampMs>(at, 0), state.id);
-}
-
 Status put_row(store::Transaction& transaction, const DecisionState& state) {
-  return transaction.put(kDecisions, state.id, to_json(Value::object({{"asked", state.opened.question.id}})),
-                         sort_key(state));
+  const store::Row row = decision_row(state);
+  return transaction.put(kDecisions, row.key, row.value, row.sort);
 }
 
 std::optional<TimestampMs> deadline_of(const decision::Decision& decision, TimestampMs now) {

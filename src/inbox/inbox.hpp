@@ -68,6 +68,11 @@ struct HostReply {
   ResolvedBy resolved_by = ResolvedBy::kHuman;
 };
 
+struct DecisionDamage {
+  std::string id, message;
+  bool is_fixable = false;  // by rebuild(): only its record is damaged, not its events
+};
+
 class Inbox {
  public:
   Inbox(store::Store& store, Clock& clock, Random& random, const Operators& operators, const Policy& policy)
@@ -142,6 +147,11 @@ class Inbox {
   // Marks the outcome of a closed decision as read by a caller that acts on it. Reading it again changes nothing. If
   // the answer was withdrawn meanwhile, the decision is returned open.
   Result<DecisionState> consume(std::string_view id, std::string_view by);
+
+  // Checks every decision and its record; returns how many there are.
+  Result<std::int64_t> verify(const std::function<void(const DecisionDamage&)>& on_damaged) const;
+  // Writes the records of these again from their events.
+  Status rebuild(const std::vector<std::string>& ids);
 
   // Fills in nonce, ordinal and time, and replaces kNoncePlaceholder in the question's text with the nonce.
   Result<PlannedPrompt> plan_prompt(PlannedPrompt prompt);

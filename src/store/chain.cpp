@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "store/checks.hpp"
+
 namespace sb::store {
 namespace {
 
@@ -16,7 +18,7 @@ void add_text(std::string& bytes, std::string_view text) {
 
 std::unexpected<Error> corrupt(std::string_view stream, std::int64_t seq, std::string_view what) {
   return fail(ErrorCode::kCorrupt, fmt::format("event {} of stream \"{}\" {}", seq, stream, what),
-              "Restore the store from a backup; everything before this event is intact.");
+              std::string(kRepairRemedy));
 }
 
 }  // namespace

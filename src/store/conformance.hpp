@@ -17,7 +17,7 @@
 #include "base/limits.hpp"
 #include "store/chain.hpp"
 #include "store/store.hpp"
-#include "store/testing/verify.hpp"
+#include "store/verify.hpp"
 
 namespace sb::store {
 

@@ -49,7 +49,8 @@ engine::ProgressCallback shown_by(ProgressLine& line) {
 }
 
 void warn_damaged(const Context& context, const std::string& id) {
-  context.err(fmt::format("warning: the record of session {} is damaged; see signalbox session verify {}\n", id, id));
+  context.err(fmt::format(
+      "warning: the record of session {} is damaged; signalbox store repair writes it again from its events\n", id));
 }
 
 Result<int> list(Context& context, const UpkeepOptions& options) {
@@ -226,7 +227,8 @@ Result<int> verify(Context& context, const UpkeepOptions& options) {
   } else if (is_intact) {
     context.out(count == 1 ? "1 session verified.\n" : fmt::format("{} sessions verified.\n", count));
   } else {
-    context.out(fmt::format("{} of {} sessions are damaged.\n", damaged.size(), count));
+    context.out(fmt::format("{} of {} sessions are damaged. What can be saved: signalbox store repair --dry-run\n",
+                            damaged.size(), count));
   }
   return is_intact ? kExitOk : kExitNegative;
 }

@@ -10,6 +10,7 @@
 #include "inbox/home.hpp"
 #include "inbox/operators/key_files.hpp"
 #include "pipeline/settings/run_settings.hpp"
+#include "store/checks.hpp"
 #include "store/sqlite/inspect.hpp"
 #include "store/sqlite/sqlite_store.hpp"
 
@@ -203,15 +204,14 @@ Diagnoses check_store(const DoctorInput& input) {
   }
   Diagnoses findings = open_to_others(input);
   for (const std::string& fault : found->faults) {
-    findings.push_back(wrong(fmt::format("{} is damaged: {}", path, fault),
-                             "Keep a copy and restore a backup; signalbox session verify shows what is lost"));
+    findings.push_back(wrong(fmt::format("{} is damaged: {}", path, fault), std::string(store::kRepairRemedy)));
   }
   if (!findings.empty()) return findings;
   const std::string size = fmt::format("{}, version {}, {}", path, found->version, readable_size(found->bytes));
   if (found->version < found->newest) return {note(size + "; it is upgraded at the next write")};
   // Also finds losses in the write-ahead log.
   if (const auto store = open_store(input); store && !*store) return {wrong(store->error())};
-  if (!found->is_checked) return {note(size + "; too large for a quick check", "signalbox session verify")};
+  if (!found->is_checked) return {note(size + "; too large for a quick check", "signalbox store verify")};
   if (!found->has_log_read) return {note(size + "; its log was not checked, because no process has the store open")};
   return {{Health::kOk, size}};
 }

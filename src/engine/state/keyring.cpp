@@ -41,11 +41,29 @@ Status write_key(store::Transaction& transaction, const TokenKey& key) {
 
 }  // namespace
 
+Result<std::vector<std::string>> damaged_keys(store::Snapshot& snapshot) {
+  std::vector<std::string> damaged;
+  for (const store::Row& row : SB_TRY(snapshot.list(kKeys, {.limit = kMaxKeys}))) {
+    if (!key_from(row)) damaged.push_back(row.key);
+  }
+  return damaged;
+}
+
+Status remove_damaged_keys(store::Transaction& transaction) {
+  for (const std::string& key : SB_TRY(damaged_keys(transaction))) SB_TRY(transaction.remove(kKeys, key));
+  return {};
+}
+
 Status Keyring::load(store::Snapshot& snapshot) {
   keys_.clear();
   for (const store::Row& row : SB_TRY(snapshot.list(kKeys, {.limit = kMaxKeys}))) {
-    const TokenKey key = SB_TRY(key_from(row));
-    keys_[key.id] = key;
+    auto key = key_from(row);
+    if (!key) {
+      return fail(ErrorCode::kCorrupt, fmt::format("the stored token key {} is damaged", row.key),
+                  "Create a new one: signalbox session rotate-keys. Sessions stay; signalbox session resume prints new "
+                  "tokens");
+    }
+    keys_[key->id] = std::move(*key);
   }
   return {};
 }
@@ -73,6 +91,7 @@ Status Keyring::add(store::Transaction& transaction, Random& random, TimestampMs
 }
 
 Status Keyring::rotate(store::Transaction& transaction, Random& random, TimestampMs now, bool retire_old) {
+  SB_TRY(remove_damaged_keys(transaction));
   SB_TRY(load(transaction));
   if (retire_old) {
     for (auto& [id, key] : keys_) {

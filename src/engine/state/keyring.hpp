@@ -5,6 +5,8 @@
 #pragma once
 
 #include <map>
+#include <string>
+#include <vector>
 
 #include "base/random.hpp"
 #include "engine/state/token.hpp"
@@ -12,11 +14,16 @@
 
 namespace sb::engine {
 
+// The ids of keys that cannot be read.
+Result<std::vector<std::string>> damaged_keys(store::Snapshot& snapshot);
+Status remove_damaged_keys(store::Transaction& transaction);
+
 class Keyring {
  public:
   // Reads the keys; in a transaction, creates the first one if there is none.
   Status load(store::Snapshot& snapshot);
   Status load_or_make(store::Transaction& transaction, Random& random, TimestampMs now);
+  // A damaged key is deleted: tokens signed with it were refused already.
   Status rotate(store::Transaction& transaction, Random& random, TimestampMs now, bool retire_old);
 
   bool empty() const { return keys_.empty(); }

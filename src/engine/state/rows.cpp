@@ -7,6 +7,7 @@
 #include "base/crypto.hpp"
 #include "base/document/document.hpp"
 #include "base/document/stored_reader.hpp"
+#include "store/checks.hpp"
 
 namespace sb::engine {
 namespace {
@@ -19,7 +20,7 @@ std::string sum_of(std::string_view collection, std::string_view key, std::strin
 
 std::unexpected<Error> damaged(std::string_view collection, std::string_view key) {
   return fail(ErrorCode::kCorrupt, fmt::format("the stored row {} of {} is damaged", key, collection),
-              "Check the session: signalbox session verify");
+              std::string(store::kRepairRemedy));
 }
 
 template <class T, class Read>
@@ -97,7 +98,7 @@ Result<std::string> put_json_blob(store::Transaction& transaction, const Value& 
 Result<Value> read_json_blob(store::Snapshot& snapshot, std::string_view hex) {
   const auto gone = [&](std::string_view what) {
     return fail(ErrorCode::kCorrupt, fmt::format("the stored content {} {}", hex, what),
-                "Check the session: signalbox session verify");
+                std::string(store::kRepairRemedy));
   };
   const auto bytes = from_hex(hex);
   Digest hash{};

@@ -2,7 +2,7 @@
 // byte.
 //
 // Value: 16 hex digits (the first 8 bytes of SHA-256 over collection, "/", key, "/", JSON), a space, then the JSON. A
-// mismatch is kCorrupt and names the row; `session verify` reports whether the events can rebuild it.
+// mismatch is kCorrupt and names the row; `store repair` writes it again from the events.
 #pragma once
 
 #include <optional>

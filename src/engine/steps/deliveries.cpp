@@ -8,6 +8,7 @@
 #include "base/limits.hpp"
 #include "engine/answer/session_error.hpp"
 #include "engine/transaction/session_events.hpp"
+#include "store/checks.hpp"
 
 namespace sb::engine {
 namespace {
@@ -33,7 +34,7 @@ Result<SessionResponse> recorded_response(SessionUpdate& update, const SessionTo
   if (!attempt) {
     return fail(ErrorCode::kCorrupt,
                 fmt::format("attempt {} on node {} of session {} is missing", token.attempt, token.node, session),
-                "Check the session: signalbox session verify");
+                std::string(store::kRepairRemedy));
   }
   const Value ended = SB_TRY(read_event(update.transaction(), session, attempt->ended_seq, "attempt_ended"));
   return SessionResponse::from(SB_TRY(parse_stored(ended.string_at("answer").value_or(""))));

@@ -5,6 +5,7 @@
 #include "base/document/stored_reader.hpp"
 #include "engine/state/events.hpp"
 #include "engine/state/rows.hpp"
+#include "store/checks.hpp"
 
 namespace sb::engine {
 
@@ -20,7 +21,7 @@ Result<Value> read_event(store::Snapshot& snapshot, std::string_view session, st
   const auto events = SB_TRY(snapshot.events(session_stream(session), seq, 1));
   if (events.empty() || events.front().seq != seq || events.front().type != type) {
     return fail(ErrorCode::kCorrupt, fmt::format("event {} of session {} does not match its row", seq, session),
-                "Check the session: signalbox session verify");
+                std::string(store::kRepairRemedy));
   }
   return parse_stored(events.front().payload);
 }

@@ -6,6 +6,7 @@
 #include "base/document/document.hpp"
 #include "base/text/unicode.hpp"
 #include "engine/transaction/session_events.hpp"
+#include "store/checks.hpp"
 
 namespace sb::engine {
 
@@ -23,7 +24,7 @@ Result<SessionUpdate> SessionUpdate::of(store::Transaction& transaction, std::st
     return fail(ErrorCode::kCorrupt,
                 fmt::format("session {} has {} events but its row says {}", session, update.head_.seq,
                             update.state_.summary.events),
-                "Check the session: signalbox session verify");
+                std::string(store::kRepairRemedy));
   }
   return update;
 }

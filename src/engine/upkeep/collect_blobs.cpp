@@ -150,7 +150,7 @@ Result<PruneResult> collect_garbage(store::Store& store, bool dry_run, const Pro
   if (pruned || pruned.error().code != ErrorCode::kCorrupt) return pruned;
   return fail(ErrorCode::kCorrupt,
               fmt::format("nothing was removed, because references are damaged: {}", pruned.error().message),
-              "List damaged sessions: signalbox session verify --all");
+              "List what is damaged: signalbox store verify");
 }
 
 }  // namespace sb::engine

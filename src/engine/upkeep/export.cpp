@@ -4,6 +4,7 @@
 #include "base/document/stored_reader.hpp"
 #include "engine/state/blob_refs.hpp"
 #include "engine/upkeep/upkeep.hpp"
+#include "store/checks.hpp"
 
 namespace sb::engine {
 namespace {
@@ -14,7 +15,7 @@ Result<std::string> stored_blob(store::Snapshot& snapshot, const BlobRef& ref, s
   const auto text = SB_TRY(snapshot.blob(SB_TRY(digest_from(ref.hex))));
   if (text) return *text;
   return fail(ErrorCode::kCorrupt, fmt::format("content {} of event {} is missing", ref.hex, seq),
-              "Check the session: signalbox session verify");
+              std::string(store::kRepairRemedy));
 }
 
 // The payload is written as JSON and must be read back as the same bytes, or its hash could not be checked.

@@ -9,6 +9,7 @@
 #include "engine/state/blob_refs.hpp"
 #include "engine/state/rows.hpp"
 #include "engine/state/token.hpp"
+#include "engine/upkeep/session_rows.hpp"
 #include "engine/upkeep/upkeep.hpp"
 #include "store/chain.hpp"
 
@@ -93,12 +94,9 @@ Status Import::is_whole() const {
   if (announced_ != 0 && announced_ != head_.seq) {
     return cut(fmt::format("the export is truncated: it has {} of {} events", head_.seq, announced_));
   }
-  for (const auto& [key, attempt] : state_.attempts) {
-    const auto node = state_.nodes.find(key.first);
-    const bool is_waiting = node != state_.nodes.end() && node->second.waiting.has_value();
-    if (attempt.ended_seq == 0 && !is_waiting) return cut("the export is truncated in the middle of an advance");
-  }
-  return state_.summary.nodes == 0 ? Status(cut("the export is truncated before the first step")) : Status();
+  if (state_.summary.nodes == 0) return cut("the export is truncated before the first step");
+  if (!is_between_advances(state_)) return cut("the export is truncated in the middle of an advance");
+  return {};
 }
 
 Result<store::Event> Import::read_event(const Value& line) {
@@ -191,9 +189,7 @@ Result<std::string> Import::store_in(store::Store& store) const {
     }
     for (const std::string& blob : blobs_) SB_TRY(transaction.put_blob(blob));
     SB_TRY(append(transaction));
-    SB_TRY(write_summary(transaction, state_.summary));
-    for (const auto& [number, node] : state_.nodes) SB_TRY(write_node(transaction, id, node));
-    for (const auto& [key, attempt] : state_.attempts) SB_TRY(write_attempt(transaction, id, attempt));
+    SB_TRY(write_session_rows(transaction, state_));
     return id;
   });
 }

@@ -7,6 +7,7 @@
 #include "engine/state/events.hpp"
 #include "engine/state/rows.hpp"
 #include "engine/upkeep/collect_blobs.hpp"
+#include "engine/upkeep/session_rows.hpp"
 #include "guard/host_session.hpp"
 #include "guard/open_step.hpp"
 
@@ -20,15 +21,6 @@ std::string worker_stream(std::string_view session) {
 
 constexpr int kPrunePage = 500;
 
-Status remove_rows(store::Transaction& transaction, std::string_view collection, std::string_view session) {
-  const store::Listing listing{.prefix = fmt::format("{}/", session), .limit = kPrunePage};
-  for (;;) {
-    const auto rows = SB_TRY(transaction.list(collection, listing));
-    for (const store::Row& row : rows) SB_TRY(transaction.remove(collection, row.key));
-    if (rows.size() < static_cast<std::size_t>(kPrunePage)) return {};
-  }
-}
-
 Status remove_in(store::Transaction& transaction, std::string_view session) {
   SB_TRY(transaction.remove_stream(session_stream(session)));
   SB_TRY(transaction.remove_stream(worker_stream(session)));
@@ -40,8 +32,8 @@ Status remove_in(store::Transaction& transaction, std::string_view session) {
   SB_TRY(remove_child_rows(transaction, session, summary && *summary ? (*summary)->parent_session : ""));
   SB_TRY(guard::forget_session(transaction, session));
   SB_TRY(transaction.remove(kSessions, session));
-  SB_TRY(remove_rows(transaction, kNodes, session));
-  return remove_rows(transaction, kAttempts, session);
+  SB_TRY(remove_session_rows(transaction, kNodes, session));
+  return remove_session_rows(transaction, kAttempts, session);
 }
 
 // What decides whether a session may be removed.

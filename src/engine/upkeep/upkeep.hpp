@@ -39,6 +39,22 @@ Result<std::int64_t> verify_sessions(
     store::Store& store, const std::function<void(const std::string& session, const std::vector<Damage>&)>& on_damaged,
     const ProgressCallback& progress);
 
+// A session that did not fit its events, and what was done: its rows are written again; `undone` events at its end, of
+// an advance that was cut in the middle, are removed.
+struct RebuiltSession {
+  std::string session;
+  std::int64_t events = 0;  // that it has now
+  std::int64_t undone = 0;
+  bool is_gone = false;              // nothing of it could be kept
+  bool has_changed = false;          // false: there was nothing to improve
+  std::string goal = {}, step = {};  // where it continues
+  std::vector<Damage> left = {};     // what no event can restore: contents that are gone
+};
+// Its title, or its id if it has none.
+std::string step_name(const Summary& summary);
+// For a store that is being repaired: every chain is whole already.
+Result<std::vector<RebuiltSession>> rebuild_sessions(store::Store& store);
+
 struct PruneResult {
   std::vector<std::string> sessions;
   std::int64_t blobs = 0;

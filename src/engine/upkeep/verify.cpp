@@ -5,7 +5,7 @@
 #include "base/limits.hpp"
 #include "engine/state/blob_refs.hpp"
 #include "engine/state/rows.hpp"
-#include "engine/transaction/open_step_row.hpp"
+#include "engine/upkeep/session_rows.hpp"
 #include "engine/upkeep/upkeep.hpp"
 
 namespace sb::engine {
@@ -152,15 +152,10 @@ Status Inspection::compare_open_step() {
   const auto row = SB_TRY(snapshot_.get(guard::kOpenSteps, guard::open_step_key(summary.workspace, session_)));
   if (!row) return {};
   const auto tip = state_.nodes.find(summary.tip);
-  const auto hash = std::string_view(summary.hash);
-  const auto pinned = read_json_blob(snapshot_, hash.substr(hash.find(':') + 1));
-  auto compiled = pinned ? workflow::read_pinned(*pinned) : std::unexpected(pinned.error());
-  if (tip == state_.nodes.end() || !compiled) return {};  // already reported
-  const Program program(std::move(*compiled));
-  const auto context = read_json_blob(snapshot_, tip->second.context);
-  const auto facts = context ? facts_of(snapshot_, program, tip->second, *context) : std::unexpected(context.error());
-  if (!facts) return {};
-  auto expected = open_step_of(program, summary, tip->second, *facts);
+  if (tip == state_.nodes.end()) return {};  // already reported
+  auto made = expected_open_step(snapshot_, summary, tip->second);
+  if (!made) return {};
+  auto expected = std::move(*made);
   const auto found = guard::open_step_from(row->value);
   if (!found) {
     note("open step", "its record is damaged");

@@ -89,7 +89,8 @@ HandlerResult run_resume(WorkerContext& worker, const ToolSpec&, const Inputs& g
     candidates.push_back(candidate_of(candidate, *token, *context));
   }
   for (const std::string& id : found->damaged) {
-    inputs.notes.push_back(fmt::format("the record of session {} is damaged; run signalbox session verify {}", id, id));
+    inputs.notes.push_back(
+        fmt::format("the record of session {} is damaged; signalbox store repair writes it again from its events", id));
   }
   const Status driver = found->driven ? (*home)->sessions().check_driver(*found->driven) : Status();
   if (std::string note = note_on(*query, *found, driver); !note.empty()) inputs.notes.push_back(std::move(note));

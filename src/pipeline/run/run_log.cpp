@@ -8,6 +8,7 @@
 #include "base/document/document.hpp"
 #include "base/limits.hpp"
 #include "base/random.hpp"
+#include "engine/state/blob_refs.hpp"
 
 namespace sb::pipeline {
 namespace {
@@ -55,10 +56,58 @@ Value summary_of(const RunState& state) {
   return value;
 }
 
+store::Row row_of(const RunState& state, std::string_view run) {
+  return {std::string(run), fmt::format("{:015}/{}", state.started_at, run), to_canonical_json(summary_of(state))};
+}
+
 Status put_summary(store::Transaction& transaction, std::string_view run) {
-  const RunState state = SB_TRY(fold_run(SB_TRY(events_in(transaction, run))));
-  const std::string sort = fmt::format("{:015}/{}", state.started_at, run);
-  return transaction.put(kRuns, run, to_canonical_json(summary_of(state)), sort);
+  const store::Row row = row_of(SB_TRY(fold_run(SB_TRY(events_in(transaction, run)))), run);
+  return transaction.put(kRuns, row.key, row.value, row.sort);
+}
+
+Result<std::vector<std::string>> all_runs(store::Snapshot& snapshot) {
+  std::vector<std::string> runs;
+  const std::string prefix = run_stream("");
+  for (std::string after;;) {
+    const auto names = SB_TRY(snapshot.streams(prefix, after, sb::limits::kStorePageRows));
+    for (const std::string& name : names) runs.push_back(name.substr(prefix.size()));
+    if (static_cast<int>(names.size()) < sb::limits::kStorePageRows) return runs;
+    after = names.back();
+  }
+}
+
+// An older version may have written fewer or more members.
+bool says_the_same(const store::Row& row, const store::Row& expected) {
+  const auto found = parse_json(row.value);
+  const auto wanted = parse_json(expected.value);
+  if (!found || !wanted || !found->is_object() || row.sort != expected.sort) return false;
+  return std::ranges::all_of(found->members(), [&](const auto& member) {
+    const Value* same = wanted->find(member.name);
+    return same == nullptr || *same == member.value;
+  });
+}
+
+// What is wrong with one run; only the first finding. Empty: nothing.
+Result<std::optional<RunDamage>> damage_of(store::Snapshot& snapshot, const std::string& run) {
+  const auto events = events_in(snapshot, run);
+  const auto state = events ? fold_run(*events) : std::unexpected(events.error());
+  if (!state && state.error().code == ErrorCode::kIo) return std::unexpected(state.error());
+  if (!state) return RunDamage{run, state.error().message, false};
+  for (const PhaseRecord& phase : state->phases) {
+    const auto digest = engine::digest_from(phase.blob);
+    if (!digest) continue;
+    const auto blob = snapshot.blob(*digest);
+    if (!blob || !*blob) {
+      return RunDamage{run,
+                       fmt::format("the context of phase {} ({}) is {}", to_string(phase.phase), phase.blob,
+                                   blob ? "missing" : "damaged"),
+                       false};
+    }
+  }
+  const auto row = SB_TRY(snapshot.get(kRuns, run));
+  if (!row) return RunDamage{run, "its record is missing: it is in no list", true};
+  if (!says_the_same(*row, row_of(*state, run))) return RunDamage{run, "its record does not match the events", true};
+  return std::nullopt;
 }
 
 }  // namespace
@@ -145,13 +194,35 @@ Result<std::string> RunLog::resolve(std::string_view name) const {
 }
 
 Result<std::string> RunLog::blob(std::string_view hex) const {
-  const std::string bytes = SB_TRY(from_hex(hex));
-  if (bytes.size() != sizeof(Digest)) return fail(ErrorCode::kCorrupt, "invalid blob name");
-  Digest digest;
-  std::ranges::copy(bytes, digest.begin());
-  auto found = SB_TRY(store_.read([&](store::Snapshot& snapshot) { return snapshot.blob(digest); }));
+  const auto digest = engine::digest_from(hex);
+  if (!digest) return fail(ErrorCode::kCorrupt, "invalid blob name");
+  auto found = SB_TRY(store_.read([&](store::Snapshot& snapshot) { return snapshot.blob(*digest); }));
   if (!found) return fail(ErrorCode::kCorrupt, fmt::format("blob {} is missing from the store", hex));
   return std::move(*found);
+}
+
+Result<std::int64_t> RunLog::verify(const std::function<void(const RunDamage&)>& on_damaged) const {
+  return store_.read([&](store::Snapshot& snapshot) -> Result<std::int64_t> {
+    const auto runs = SB_TRY(all_runs(snapshot));
+    for (const std::string& run : runs) {
+      if (const auto damage = SB_TRY(damage_of(snapshot, run))) on_damaged(*damage);
+    }
+    for (const store::Row& row : SB_TRY(snapshot.list(kRuns, {.limit = sb::limits::kStorePageRows}))) {
+      if (SB_TRY(snapshot.head(run_stream(row.key))).seq == 0) on_damaged({row.key, "its events are missing", true});
+    }
+    return static_cast<std::int64_t>(runs.size());
+  });
+}
+
+Status RunLog::rebuild(const std::vector<std::string>& runs) {
+  return store_.write([&](store::Transaction& transaction) -> Status {
+    for (const std::string& run : runs) {
+      const bool is_gone = SB_TRY(transaction.head(run_stream(run))).seq == 0;
+      const Status done = is_gone ? transaction.remove(kRuns, run) : put_summary(transaction, run);
+      if (!done && done.error().code != ErrorCode::kCorrupt) return done;
+    }
+    return {};
+  });
 }
 
 std::vector<agent::ContextSource> RunLog::sources(std::string_view run) const {

@@ -29,6 +29,7 @@
 //                  outcome: merged|requested|escalated|stopped|abandoned|failed
 #pragma once
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -153,6 +154,11 @@ std::string run_stream(std::string_view run);
 std::string restart_id(std::string_view run);
 std::optional<DeliveryStep> step_named(std::string_view name);
 
+struct RunDamage {
+  std::string run, message;
+  bool is_fixable = false;  // by rebuild(): only its record is damaged, not its events
+};
+
 class RunLog {
  public:
   RunLog(store::Store& store, Clock& clock) : store_(store), clock_(clock) {}
@@ -170,6 +176,10 @@ class RunLog {
   Result<std::vector<Value>> list(int limit) const;          // newest first
   Result<std::string> resolve(std::string_view name) const;  // id, a prefix of it, or `last`
   Result<std::string> blob(std::string_view hex) const;
+  // Checks every run, its record and the blobs it names; returns how many there are.
+  Result<std::int64_t> verify(const std::function<void(const RunDamage&)>& on_damaged) const;
+  // Writes the records of these again from their events.
+  Status rebuild(const std::vector<std::string>& runs);
   // The bundle of the newest phase of the run; empty when there is none.
   std::vector<agent::ContextSource> sources(std::string_view run) const;
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstring>
 
 #include "base/assert.hpp"
@@ -39,21 +40,27 @@ Meaning meaning_of(int code) {
     case SQLITE_NOMEM:
       return {ErrorCode::kUnavailable, "out of memory while using the store", "Free memory and try again.", true};
     case SQLITE_CORRUPT:
-      return {ErrorCode::kCorrupt, "the store is damaged",
-              "Restore it from a backup, or move it away to start with an empty store."};
+      return {ErrorCode::kCorrupt, "the store is damaged", kRepairRemedy};
     case SQLITE_NOTADB:
-      return {ErrorCode::kCorrupt, "the file is not a Signalbox store",
-              "Move it away, or set SIGNALBOX_HOME to another directory."};
+      return {ErrorCode::kCorrupt, "the file is not a Signalbox store, or its first page is damaged",
+              "If it was one, run signalbox store repair --dry-run. If not, set SIGNALBOX_HOME to another directory."};
     case SQLITE_ERROR:
     case SQLITE_SCHEMA:
     case SQLITE_CONSTRAINT:
-      return {ErrorCode::kCorrupt, "the store's tables were modified",
-              "Restore it from a backup, or move it away to start with an empty store."};
+      return {ErrorCode::kCorrupt, "the store's tables were modified", kRepairRemedy};
     case SQLITE_TOOBIG:
       return {ErrorCode::kLimit, "too large for the store", "Store less in one operation."};
     default:
       return {ErrorCode::kInternal, "the store failed", "Report this as a bug."};
   }
+}
+
+// What SQLite calls a file that cannot be opened may be a process that has too many open.
+Error with_system_error(Error error, int system_error) {
+  if (system_error != EMFILE && system_error != ENFILE) return error;
+  error.code = ErrorCode::kUnavailable;
+  error.remedy = "Allow more open files (ulimit -n 256) and try again.";
+  return error;
 }
 
 int note_wal_pages(void* bytes, sqlite3*, const char*, int pages) {
@@ -69,6 +76,12 @@ Error to_error(int code, const std::string& path, std::string_view detail) {
   if (!detail.empty()) message += fmt::format(" ({})", detail);
   return {meaning.code, std::move(message), std::string(meaning.remedy), SourceLocation{path, {}, 0, 0},
           meaning.is_retryable};
+}
+
+Error open_error(int code, const std::string& path, sqlite3* handle) {
+  const bool system_knows = (code & 0xff) == SQLITE_IOERR || (code & 0xff) == SQLITE_CANTOPEN;
+  const int system_error = handle && system_knows ? sqlite3_system_errno(handle) : 0;
+  return with_system_error(to_error(code, path, system_error ? std::strerror(system_error) : ""), system_error);
 }
 
 Statement::~Statement() {
@@ -135,9 +148,9 @@ Result<std::unique_ptr<Connection>> Connection::open(const std::string& path, in
   const int code = sqlite3_open_v2(name.c_str(), &handle, flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE,
                                    vfs.empty() ? nullptr : vfs.c_str());
   if (code != SQLITE_OK) {
-    const int system_error = handle ? sqlite3_system_errno(handle) : 0;
+    Error error = open_error(code, path, handle);
     sqlite3_close(handle);
-    return std::unexpected(to_error(code, path, system_error ? std::strerror(system_error) : ""));
+    return std::unexpected(std::move(error));
   }
   return std::unique_ptr<Connection>(new Connection(handle, sqlite3_db_filename(handle, "main"), busy_wait_ms));
 }
@@ -207,6 +220,12 @@ void Connection::roll_back() {
   if (!sqlite3_get_autocommit(handle_)) (void)run("ROLLBACK");
 }
 
+bool Connection::has_moved() const {
+  int has_moved = 0;
+  const int code = sqlite3_file_control(handle_, "main", SQLITE_FCNTL_HAS_MOVED, &has_moved);
+  return code == SQLITE_OK && has_moved != 0;
+}
+
 Status Connection::checkpoint() {
   // Does not wait for readers: what they still need stays in the WAL and is moved next time.
   sqlite3_busy_timeout(handle_, 0);
@@ -226,6 +245,7 @@ std::unexpected<Error> Connection::failed(int code) {
   if (system_knows && system_error) detail = std::strerror(system_error);
   if (schema_knows) detail = sqlite3_errmsg(handle_);
   Error error = to_error(code, path_, detail);
+  if (system_knows) error = with_system_error(std::move(error), system_error);
   if (!failure_) failure_ = error;
   return std::unexpected(std::move(error));
 }

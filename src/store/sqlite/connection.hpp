@@ -14,11 +14,16 @@
 
 #include "base/crypto.hpp"
 #include "base/result.hpp"
+#include "store/checks.hpp"
+#include "store/sqlite/lock_file.hpp"
 
 namespace sb::store::sqlite {
 
 // The error for a SQLite result code. `detail` is added if the code alone says too little.
 Error to_error(int code, const std::string& path, std::string_view detail = {});
+
+// The same for a file that could not be opened or read, with the system's reason.
+Error open_error(int code, const std::string& path, sqlite3* handle);
 
 class Connection;
 
@@ -74,8 +79,14 @@ class Connection {
   const std::optional<Error>& failure() const { return failure_; }
   void clear_failure() { failure_.reset(); }
 
+  // Whether the file at its path is no longer the one that was opened: it was repaired, replaced or removed.
+  bool has_moved() const;
+
   // Moves as much as readers allow; the caller keeps writers away.
   Status checkpoint();
+
+  // The last event that the open transaction appended; the caller clears it when one begins.
+  std::optional<CommitNote>& appended() { return appended_; }
 
   const std::string& path() const { return path_; }  // as SQLite resolved it
   std::int64_t wal_bytes() const { return wal_bytes_; }
@@ -93,6 +104,7 @@ class Connection {
   int busy_wait_ms_;
   std::map<const char*, sqlite3_stmt*> cache_;
   std::optional<Error> failure_;
+  std::optional<CommitNote> appended_;
   std::int64_t wal_bytes_ = 0;
   std::int64_t statements_ = 0;
 };

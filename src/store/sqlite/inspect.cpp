@@ -40,7 +40,7 @@ Result<Handle> open_file(const std::string& path, bool is_immutable) {
   const int code = sqlite3_open_v2(
       uri.c_str(), &raw, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, nullptr);
   Handle handle(raw);
-  if (code != SQLITE_OK) return std::unexpected(sqlite::to_error(code, path));
+  if (code != SQLITE_OK) return std::unexpected(sqlite::open_error(code, path, raw));
   sqlite3_busy_timeout(raw, kWaitMs);
   sqlite3_db_config(raw, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);
   sqlite3_db_config(raw, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
@@ -52,7 +52,7 @@ Result<Handle> open_file(const std::string& path, bool is_immutable) {
 Result<std::vector<std::string>> column(sqlite3* handle, const std::string& path, const char* sql) {
   sqlite3_stmt* raw = nullptr;
   if (const int code = sqlite3_prepare_v2(handle, sql, -1, &raw, nullptr); code != SQLITE_OK) {
-    return std::unexpected(sqlite::to_error(code, path));
+    return std::unexpected(sqlite::open_error(code, path, handle));
   }
   const std::unique_ptr<sqlite3_stmt, Finalized> statement(raw);
   std::vector<std::string> rows;
@@ -61,7 +61,7 @@ Result<std::vector<std::string>> column(sqlite3* handle, const std::string& path
     const auto* text = reinterpret_cast<const char*>(sqlite3_column_text(raw, 0));
     rows.emplace_back(text ? text : "");
   }
-  if (code != SQLITE_DONE) return std::unexpected(sqlite::to_error(code, path));
+  if (code != SQLITE_DONE) return std::unexpected(sqlite::open_error(code, path, handle));
   return rows;
 }
 
@@ -75,6 +75,12 @@ Result<std::int64_t> number(sqlite3* handle, const std::string& path, const char
 Result<Inspection> inspect_store(const std::string& path) {
   const SystemFiles files;
   const FileStatus file = files.status(path);
+  const FileStatus log = files.status(path + "-wal");
+  const bool has_log = log.kind == FileKind::kFile && log.size > 0;
+  if (has_log && (file.kind == FileKind::kMissing || file.size == 0)) {
+    return fail(ErrorCode::kCorrupt, "the store's file is empty or missing, but it has a log",
+                std::string(kRepairRemedy), {path, "", 0, 0});
+  }
   if (file.kind == FileKind::kMissing || (file.kind == FileKind::kFile && file.size == 0)) {
     return fail(ErrorCode::kNotFound, "there is no store yet", "It is created when something is first stored",
                 {path, "", 0, 0});
@@ -82,13 +88,12 @@ Result<Inspection> inspect_store(const std::string& path) {
   if (file.kind != FileKind::kFile) {
     return fail(ErrorCode::kIo, "the store is not a regular file", "Move it away", {path, "", 0, 0});
   }
-  const FileStatus log = files.status(path + "-wal");
-  const bool has_log = log.kind == FileKind::kFile && log.size > 0;
   const bool is_shared = has_log && files.kind(path + "-shm") == FileKind::kFile;
   Inspection found{.bytes = file.size + log.size, .has_log_read = is_shared || !has_log};
   const Handle handle = SB_TRY(open_file(path, !is_shared));
   if (SB_TRY(number(handle.get(), path, "PRAGMA application_id")) != sqlite::kApplicationId) {
-    return fail(ErrorCode::kCorrupt, "not a Signalbox store", "Move it away", {path, "", 0, 0});
+    return fail(ErrorCode::kCorrupt, "not a Signalbox store, or its first page is damaged",
+                "If it was one, run signalbox store repair --dry-run; if not, move it away", {path, "", 0, 0});
   }
   found.version = SB_TRY(number(handle.get(), path, "PRAGMA user_version"));
   found.newest = sqlite::migrations().back().version;

@@ -94,7 +94,7 @@ Result<FileState> file_state(Connection& connection, std::span<const Migration> 
         ErrorCode::kUnsupported,
         fmt::format("the store has format {}, written by a newer Signalbox; this version supports formats up to {}",
                     version, newest),
-        "Update Signalbox.", place);
+        "Update Signalbox. If no newer one wrote it, it is damaged: signalbox store repair --dry-run.", place);
   }
   return version < newest ? FileState::kOlder : FileState::kCurrent;
 }

@@ -48,7 +48,7 @@ Result<std::vector<Event>> read_events(Statement& statement) {
 std::unexpected<Error> lost_end(std::string_view stream, std::int64_t seq) {
   return fail(ErrorCode::kCorrupt,
               fmt::format("event {} of stream \"{}\" does not match the stream's head", seq, stream),
-              "Restore the store from a backup.");
+              std::string(kRepairRemedy));
 }
 
 // The events read must reach the end of the stream or the requested limit.
@@ -148,6 +148,7 @@ Result<Head> SqliteTransaction::append(std::string_view stream, const Head& expe
     insert.bind(1, stream).bind(2, seq).bind(3, event.type).bind(4, event.time_ms).bind_blob(5, event.payload);
     SB_TRY(insert.bind_blob(6, as_bytes(current.hash)).bind_blob(7, as_bytes(hash)).run());
     current = {seq, hash};
+    connection_.appended() = {sqlite3_last_insert_rowid(connection_.handle()), seq, std::string(stream)};
   }
   Statement set_head = SB_TRY(connection_.prepare(kSetHead));
   SB_TRY(set_head.bind(1, stream).bind(2, current.seq).bind_blob(3, as_bytes(current.hash)).run());

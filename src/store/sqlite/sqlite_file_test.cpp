@@ -11,7 +11,7 @@
 #include "store/sqlite/lock_file.hpp"
 #include "store/sqlite/schema.hpp"
 #include "store/sqlite/sqlite_place.hpp"
-#include "store/testing/verify.hpp"
+#include "store/verify.hpp"
 
 namespace sb::store {
 namespace {

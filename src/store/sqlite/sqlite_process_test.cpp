@@ -8,7 +8,7 @@
 #include <set>
 
 #include "store/sqlite/sqlite_place.hpp"
-#include "store/testing/verify.hpp"
+#include "store/verify.hpp"
 
 namespace sb::store {
 namespace {

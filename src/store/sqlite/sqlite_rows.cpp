@@ -112,7 +112,7 @@ Result<std::optional<std::string>> SqliteTransaction::blob(const Digest& hash) {
   std::string bytes(statement.bytes(0));
   if (sha256(bytes) != hash) {
     return fail(ErrorCode::kCorrupt, fmt::format("blob {} was modified", to_hex(as_bytes(hash))),
-                "Restore the store from a backup.", SourceLocation{connection_.path(), {}, 0, 0});
+                std::string(kRepairRemedy), SourceLocation{connection_.path(), {}, 0, 0});
   }
   return bytes;
 }

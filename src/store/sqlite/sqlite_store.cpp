@@ -9,8 +9,10 @@
 #include <cstring>
 
 #include "base/files.hpp"
+#include "store/repair/replace.hpp"
 #include "store/sqlite/connection.hpp"
 #include "store/sqlite/lock_file.hpp"
+#include "store/sqlite/lock_holder.hpp"
 #include "store/sqlite/schema.hpp"
 #include "store/sqlite/sqlite_transaction.hpp"
 #include "store/sqlite/wal_check.hpp"
@@ -21,6 +23,8 @@ namespace {
 using sqlite::Connection;
 using sqlite::FileState;
 using sqlite::LockFile;
+
+constexpr off_t kLeastLogBytes = 512;  // a shorter one has no page
 
 std::unexpected<Error> missing(const std::string& path) {
   return fail(ErrorCode::kNotFound, "there is no store yet", "It is created when something is first stored.",
@@ -52,6 +56,15 @@ Status check_present(const std::string& path) {
   return {};
 }
 
+// SQLite deletes the log of an empty file. A store's file is never empty once it has a log.
+Status check_not_emptied(const std::string& path) {
+  struct stat file{}, log{};
+  const bool is_empty = stat(path.c_str(), &file) != 0 ? errno == ENOENT : S_ISREG(file.st_mode) && file.st_size == 0;
+  if (!is_empty || stat((path + "-wal").c_str(), &log) != 0 || log.st_size <= kLeastLogBytes) return {};
+  return fail(ErrorCode::kCorrupt, "the store's file is empty or missing, but its log has commits",
+              std::string(kRepairRemedy), SourceLocation{path, {}, 0, 0});
+}
+
 // A new directory is durable only when its parent is synced; otherwise the store in it could be lost too.
 Status make_directory(const std::string& directory) {
   SystemFiles files;
@@ -73,8 +86,11 @@ Status make_file(const std::string& path) {
   SB_TRY(make_directory(parent_path(path)));
   const int descriptor = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
   if (descriptor < 0) {
-    return fail(ErrorCode::kIo, fmt::format("cannot create the store ({})", std::strerror(errno)),
-                "Make its directory writable, or set SIGNALBOX_HOME to another directory.",
+    const bool has_too_many = errno == EMFILE || errno == ENFILE;
+    return fail(has_too_many ? ErrorCode::kUnavailable : ErrorCode::kIo,
+                fmt::format("cannot create the store ({})", std::strerror(errno)),
+                has_too_many ? "Allow more open files (ulimit -n 256) and try again."
+                             : "Make its directory writable, or set SIGNALBOX_HOME to another directory.",
                 SourceLocation{path, {}, 0, 0});
   }
   ::close(descriptor);
@@ -107,6 +123,27 @@ Status bring_up_to_date(Connection& connection, LockFile& lock, int wait_ms) {
   return sqlite::migrate(connection, known);
 }
 
+// A repair that was interrupted after it was decided is finished by whoever opens the store next.
+Status finish_repair(const std::string& path, int wait_ms) {
+  const std::string real = SystemFiles().canonical(path).value_or(path);
+  if (!repair::is_replacement_decided(real)) return {};
+  LockFile lock(real + "-lock");
+  const auto hold = SB_TRY(lock.take(wait_ms));
+  lock.clear_note();
+  return repair::finish_replacement(real);
+}
+
+// Programs that do not use our lock can still hold SQLite's own.
+Status begin_writing(Connection& connection) {
+  Status begun = connection.run("BEGIN IMMEDIATE");
+  if (begun || begun.error().code != ErrorCode::kUnavailable) return begun;
+  const auto holder = sqlite::holder_of_write_lock(connection.path() + "-shm");
+  if (!holder) return begun;
+  begun.error().message = fmt::format("the store is locked by {}", holder->to_string());
+  begun.error().remedy = holder->remedy();
+  return begun;
+}
+
 // Records the thread inside the store and, whatever happens there, leaves no transaction open.
 class Inside {
  public:
@@ -130,6 +167,8 @@ class Inside {
 Result<std::unique_ptr<SqliteStore>> SqliteStore::open(const std::string& path, Access access, SqliteOptions options) {
   if (path.empty() || path.find('\0') != path.npos) return fail(ErrorCode::kInvalid, "invalid store path");
   const bool writes = access == Access::kReadWrite;
+  SB_TRY(finish_repair(path, options.busy_wait_ms));
+  SB_TRY(check_not_emptied(path));
   SB_TRY(writes ? make_file(path) : check_present(path));
   auto connection = SB_TRY(
       Connection::open(path, writes ? SQLITE_OPEN_READWRITE : SQLITE_OPEN_READONLY, options.vfs, options.busy_wait_ms));
@@ -137,12 +176,14 @@ Result<std::unique_ptr<SqliteStore>> SqliteStore::open(const std::string& path, 
   if (writes) {
     SB_TRY(bring_up_to_date(*store->connection_, *store->lock_, options.busy_wait_ms));
     SB_TRY(store->check_log());
+    SB_TRY(store->check_note());
     return store;
   }
   const FileState state = SB_TRY(settled_state(*store->connection_, *store->lock_, options.busy_wait_ms));
   if (state == FileState::kEmpty) return missing(path);
   if (state == FileState::kCurrent) {
     SB_TRY(store->check_log());
+    SB_TRY(store->check_note());
     return store;
   }
   store.reset();
@@ -169,7 +210,42 @@ Status SqliteStore::check_log() {
   return sqlite::check_wal(*connection_);
 }
 
+// The note is read first, so commits made meanwhile only help.
+Status SqliteStore::check_note() {
+  const auto note = sqlite::read_note(connection_->path() + "-lock");
+  if (!note) return {};
+  const std::int64_t last =
+      SB_TRY(connection_->value("SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'events'"));
+  if (last >= note->position) return {};
+  return fail(ErrorCode::kCorrupt,
+              fmt::format("the store ends before event {} of \"{}\", which it had confirmed: its log was cut short or "
+                          "removed, or an older copy was put in its place",
+                          note->seq, note->stream),
+              std::string(kRepairRemedy), SourceLocation{connection_->path(), {}, 0, 0});
+}
+
+Status SqliteStore::follow_replacement() {
+  const std::string path = connection_->path();
+  if (repair::is_replacement_decided(path)) {
+    lock_->clear_note();
+    SB_TRY(repair::finish_replacement(path));
+  }
+  return continue_with_new_file();
+}
+
+Status SqliteStore::continue_with_new_file() {
+  if (!connection_->has_moved()) return {};
+  const bool writes = access_ == Access::kReadWrite;
+  auto fresh = SB_TRY(Connection::open(connection_->path(), writes ? SQLITE_OPEN_READWRITE : SQLITE_OPEN_READONLY,
+                                       options_.vfs, options_.busy_wait_ms));
+  if (SB_TRY(sqlite::file_state(*fresh, sqlite::migrations())) != FileState::kCurrent) return missing(fresh->path());
+  if (writes) SB_TRY(set_up_writing(*fresh));
+  connection_ = std::move(fresh);
+  return {};
+}
+
 SqliteStore::~SqliteStore() {
+  if (connection_->has_moved()) return;
   // A process that holds the lock now will close after us and do the checkpoint.
   if (connection_->wal_bytes() <= options_.close_checkpoint_bytes) return;
   if (const auto hold = lock_->take(0)) (void)checkpoint_locked();
@@ -189,6 +265,7 @@ Status SqliteStore::run_write(const std::function<Status(Transaction&)>& work) {
   }
   const auto turn = SB_TRY(enter());
   const auto hold = SB_TRY(lock_->take(options_.busy_wait_ms));
+  SB_TRY(follow_replacement());
   SB_TRY(commit(work));
   checkpoint_when_long();
   return {};
@@ -196,16 +273,20 @@ Status SqliteStore::run_write(const std::function<Status(Transaction&)>& work) {
 
 Status SqliteStore::commit(const std::function<Status(Transaction&)>& work) {
   connection_->clear_failure();
-  SB_TRY(connection_->run("BEGIN IMMEDIATE"));
+  connection_->appended().reset();
+  SB_TRY(begin_writing(*connection_));
   const Inside inside(inside_, *connection_);
   sqlite::SqliteTransaction transaction(*connection_);
   SB_TRY(work(transaction));
   if (connection_->failure()) return std::unexpected(*connection_->failure());
-  return connection_->run("COMMIT");
+  SB_TRY(connection_->run("COMMIT"));
+  if (connection_->appended()) lock_->write_note(*connection_->appended());
+  return {};
 }
 
 Status SqliteStore::run_read(const std::function<Status(Snapshot&)>& work) {
   const auto turn = SB_TRY(enter());
+  SB_TRY(continue_with_new_file());
   connection_->clear_failure();
   SB_TRY(connection_->run("BEGIN"));
   const Inside inside(inside_, *connection_);
@@ -216,6 +297,7 @@ Status SqliteStore::run_read(const std::function<Status(Snapshot&)>& work) {
 Status SqliteStore::checkpoint() {
   const auto turn = SB_TRY(enter());
   const auto hold = SB_TRY(lock_->take(options_.busy_wait_ms));
+  SB_TRY(follow_replacement());
   return checkpoint_locked();
 }
 

@@ -6,6 +6,9 @@
 // checkpoint at the moment another restarts the WAL. So no checkpoint is automatic; all are made in one place here,
 // with writers locked out.
 //
+// A store that is repaired (store/repair) gets a new file. Whoever has the old one open notices before its next
+// transaction and continues with the new one.
+//
 // Thread-safe as described in store.hpp. Threads that want to read concurrently open one store each.
 #pragma once
 
@@ -63,6 +66,9 @@ class SqliteStore final : public Store {
   Status commit(const std::function<Status(Transaction&)>& work);
   Status checkpoint_locked();
   Status check_log();
+  Status check_note();
+  Status follow_replacement();
+  Status continue_with_new_file();
   void checkpoint_when_long();
 
   const Access access_;

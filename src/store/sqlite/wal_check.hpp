@@ -10,10 +10,9 @@
 // in the last transaction, or in the one checksum by which the last continues the one before, cannot be distinguished
 // from a crash.
 //
-// The WAL: a header of 32 bytes (magic, version, page size, count, two salts, two checksums, big-endian), then frames
-// of a 24-byte header (page, size of the file after a commit or 0, two salts, two checksums) and a page. How far SQLite
-// reads is in the shared memory: the 32-bit number at offset 16, in native byte order. Ask SQLite for it, never read
-// the file: closing FILE or FILE-shm, however opened, drops every lock that this process holds on it.
+// How far SQLite reads is in the shared memory: the 32-bit number at offset 16, in native byte order. Ask SQLite for
+// it, never read the file: closing FILE or FILE-shm, however opened, drops every lock that this process holds on it.
+// The layout of the WAL is in wal_file.hpp.
 //
 // A torn header makes the WAL look empty, followed by frames that are in the file already: those are not lost.
 #pragma once

@@ -85,9 +85,20 @@ Result<Catalog> CatalogBuilder::make(const Environment& environment, const HomeD
   add_named(environment, "SIGNALBOX_WORKFLOWS");
   for (const std::string& path : options_.overrides) add_folder(SourceKind::kNamed, path, true);
   read_folders();
+  SB_TRY(had_means());
   name_templates();
   count();
   return std::move(catalog_);
+}
+
+// Without enough open files or memory, files seem to be missing that are not.
+Status CatalogBuilder::had_means() const {
+  for (const SourceReport& source : catalog_.sources_) {
+    for (const Error& note : source.notes) {
+      if (note.code == ErrorCode::kUnavailable) return std::unexpected(note);
+    }
+  }
+  return unread_ ? Status(std::unexpected(*unread_)) : Status();
 }
 
 void CatalogBuilder::add_bundled() {
@@ -165,6 +176,9 @@ void CatalogBuilder::read_folders() {
       Candidate candidate{reader_.read(found), catalog_.sources_[source].origin, found.role == FileRole::kRoutine,
                           found.is_internal, source};
       candidate.origin.file = found.path;
+      for (const Error& fault : candidate.file->faults) {
+        if (fault.code == ErrorCode::kUnavailable) unread_ = fault;
+      }
       candidates.push_back(std::move(candidate));
     }
     // Of several with one id the last wins: one with an explicit id, the higher variant, the path that sorts first.

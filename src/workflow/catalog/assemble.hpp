@@ -3,6 +3,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -39,6 +40,7 @@ class CatalogBuilder {
   bool is_copy_of_bundled(const CatalogEntry& entry) const;
   void name_templates();
   void count();
+  Status had_means() const;
 
   const Files& files_;
   const CatalogOptions& options_;
@@ -47,6 +49,7 @@ class CatalogBuilder {
   std::vector<SourceScan> walks_;                          // parallel to catalog_.sources_
   std::map<const CatalogEntry*, std::size_t> source_of_;   // an entry's index in catalog_.sources_
   std::map<std::string, std::size_t, std::less<>> owner_;  // a file's strongest source
+  std::optional<Error> unread_;                            // a file that could not be opened for lack of means
   int looked_at_ = 0;
 };
 

@@ -170,9 +170,10 @@ std::shared_ptr<const SourceFile> SourceReader::read(const FoundFile& found) {
   if (kept.file && kept.status == found.status) return kept.file;
   ++cache_.reads_;
   auto text = files_.read(found.path, limits::kWorkflowBytes);
+  const bool is_lack_of_means = !text && text.error().code == ErrorCode::kUnavailable;
   kept.file = std::make_shared<const SourceFile>(text ? read_source_text(found.path, std::move(*text), found.role)
                                                       : unreadable(found, std::move(text).error()));
-  kept.status = found.status;
+  kept.status = is_lack_of_means ? FileStatus() : found.status;
   return kept.file;
 }
 

@@ -102,7 +102,9 @@ class Walking {
     }
     const auto names = files_.list(folder.path);
     if (!names) {
-      return note(names.error().code, names.error().message, "Make the folder readable", folder.path);
+      const bool is_folders = names.error().code != ErrorCode::kUnavailable;
+      return note(names.error().code, names.error().message,
+                  is_folders ? "Make the folder readable" : names.error().remedy, folder.path);
     }
     std::vector<Folder> below;
     for (const std::string& name : *names) {

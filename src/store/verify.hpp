@@ -20,5 +20,8 @@ Result<Head> verify(Snapshot& snapshot, std::string_view stream);
 
 // Verifies all streams and blobs. An error only if the store could not be read at all.
 Result<VerifyReport> verify_all(Snapshot& snapshot);
+// All blobs, and those streams.
+using StreamFilter = std::function<bool(std::string_view stream)>;
+Result<VerifyReport> verify_some(Snapshot& snapshot, const StreamFilter& wants);
 
 }  // namespace sb::store

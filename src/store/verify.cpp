@@ -1,6 +1,8 @@
-#include "store/testing/verify.hpp"
+#include "store/verify.hpp"
 
 #include <fmt/format.h>
+
+#include "store/checks.hpp"
 
 namespace sb::store {
 namespace {
@@ -11,12 +13,13 @@ void note(VerifyReport& verification, Error fault) {
   if (verification.faults.size() < VerifyReport::kMaxFaults) verification.faults.push_back(std::move(fault));
 }
 
-Status verify_streams(Snapshot& snapshot, VerifyReport& verification) {
+Status verify_streams(Snapshot& snapshot, const StreamFilter& wants, VerifyReport& verification) {
   std::string after;
   for (;;) {
     const auto names = SB_TRY(snapshot.streams("", after, kBatch));
     if (names.empty()) return {};
     for (const std::string& name : names) {
+      if (!wants(name)) continue;
       ++verification.streams;
       const auto head = verify(snapshot, name);
       if (head) {
@@ -46,7 +49,7 @@ Status find_strays(Snapshot& snapshot, VerifyReport& verification) {
   if (counted != verification.events && verification.faults.empty()) {
     note(verification, Error{ErrorCode::kCorrupt,
                              fmt::format("the log has {} events, its streams {}", counted, verification.events),
-                             "Restore the store from a backup.",
+                             std::string(kRepairRemedy),
                              {},
                              false});
   }
@@ -78,15 +81,23 @@ Result<Head> verify(Snapshot& snapshot, std::string_view stream) {
     // The store checks each event and its link to the previous one while reading.
     const auto events = SB_TRY(snapshot.events(stream, seq, kBatch));
     if (events.empty())
-      return fail(ErrorCode::kCorrupt, fmt::format("event {} of stream \"{}\" is missing", seq, stream));
+      return fail(ErrorCode::kCorrupt, fmt::format("event {} of stream \"{}\" is missing", seq, stream),
+                  std::string(kRepairRemedy));
     seq = events.back().seq + 1;
   }
   return end;
 }
 
+Result<VerifyReport> verify_some(Snapshot& snapshot, const StreamFilter& wants) {
+  VerifyReport verification;
+  SB_TRY(verify_streams(snapshot, wants, verification));
+  SB_TRY(verify_blobs(snapshot, verification));
+  return verification;
+}
+
 Result<VerifyReport> verify_all(Snapshot& snapshot) {
   VerifyReport verification;
-  SB_TRY(verify_streams(snapshot, verification));
+  SB_TRY(verify_streams(snapshot, [](std::string_view) { return true; }, verification));
   SB_TRY(find_strays(snapshot, verification));
   SB_TRY(verify_blobs(snapshot, verification));
   return verification;
