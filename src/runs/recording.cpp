@@ -2,16 +2,24 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <iterator>
+
 #include "agent/cassette/cassette.hpp"
+#include "agent/secrets/redact.hpp"
 #include "base/crypto.hpp"
 #include "base/document/document.hpp"
 #include "base/limits.hpp"
+#include "base/text.hpp"
+#include "pipeline/git/git.hpp"
+#include "runs/known_secrets.hpp"
 #include "runs/run_records.hpp"
 
 namespace sb::runs {
 namespace {
 
 constexpr std::size_t kRecordingBytes = 512u << 20;
+constexpr std::size_t kShortestSecret = 6;
 constexpr std::string_view kManifest = "manifest.json";
 
 std::string pitch_of(const Files& files, const std::string& data_home, const pipeline::RunState& state) {
@@ -46,10 +54,12 @@ Status load_run(const Seams& seams, const std::string& name, Recording& recordin
   const RunRecords source{*home, seams.clock, log, recording.state};
   recording.settings = SB_TRY(recorded_settings(log, recording.events.front()));
   SB_TRY(check_programs(source, recording.settings.agents));
+  recording.secrets = known_secrets(seams, recording.settings, recording.state.workspace);
+  std::ranges::move(known_secrets(seams, recording.state.workspace), std::back_inserter(recording.secrets));
   recording.settings = without_secrets(std::move(recording.settings));
   recording.workflows = SB_TRY(pinned_workflows(source, recording.notes));
   recording.people = SB_TRY(collect_people(source));
-  recording.cassette = SB_TRY(agent::Cassette(home->home().store(), id).to_document());
+  recording.cassette = SB_TRY(agent::Cassette(home->home().store(), id, recording.secrets).to_document());
   recording.repository = recording.state.repository;
   recording.pitch = pitch_of(seams.files, home->home().homes().data, recording.state);
   for (const agent::ContextSource& each : log.sources(id)) {
@@ -164,17 +174,54 @@ Status bundle_repository(const Seams& seams, const Recording& recording, const s
 
 std::map<std::string, std::string> texts_of(const Recording& recording) {
   std::map<std::string, std::string> texts;
+  const agent::Redactor redactor(recording.secrets);
   std::string& lines = texts["events.jsonl"];
-  for (const pipeline::RunEvent& event : recording.events) lines += to_json(to_value(event)) + "\n";
+  for (const pipeline::RunEvent& event : recording.events) {
+    lines += to_json(redactor.clean_known_value(to_value(event))) + "\n";
+  }
   texts["cassette.json"] = to_json(recording.cassette) + "\n";
-  texts["people.json"] = to_pretty_json(recording.people) + "\n";
+  texts["people.json"] = to_pretty_json(redactor.clean_known_value(recording.people)) + "\n";
   texts["settings.json"] = to_pretty_json(pipeline::to_value(recording.settings)) + "\n";
   for (std::size_t i = 0; i < recording.workflows.size(); ++i) {
     texts[fmt::format("workflows/{}.json", i)] = to_json(recording.workflows[i]) + "\n";
   }
-  if (!recording.soul.empty()) texts["soul.md"] = recording.soul;
-  if (!recording.pitch.empty()) texts["pitch.md"] = recording.pitch;
+  if (!recording.soul.empty()) texts["soul.md"] = redactor.clean_known(recording.soul);
+  if (!recording.pitch.empty()) texts["pitch.md"] = redactor.clean_known(recording.pitch);
   return texts;
+}
+
+// The bundle has every file of the start commit.
+Status check_start_commit(const Seams& seams, const Recording& recording) {
+  if (recording.secrets.empty() || recording.repository.ends_with(".bundle")) return {};
+  std::string patterns;
+  for (const std::string& value : recording.secrets) {
+    if (value.size() >= kShortestSecret && value.find('\n') == std::string::npos) patterns += value + "\n";
+  }
+  if (patterns.empty()) return {};
+  const ProcessResult found = SB_TRY(seams.process.run(
+      {.argv = {"git", "-C", recording.repository, "grep", "-l", "-F", "-f", "-", recording.state.tree.base_commit},
+       .input = patterns,
+       .timeout_ms = 120'000}));
+  if (found.code == 1 && found.output.empty()) return {};
+  if (found.code != 0) return fail(ErrorCode::kIo, fmt::format("git grep: {}", found.errors));
+  return fail(ErrorCode::kForbidden,
+              fmt::format("the repository contains one of your configured secrets, in {}",
+                          shortened(pipeline::shown(trimmed_end(found.output)), 500)),
+              "It would be in the export. Replace that secret, then remove it from the repository");
+}
+
+std::vector<std::string> suspicious_parts(const std::map<std::string, std::string>& texts) {
+  const agent::SecretPatterns patterns;
+  std::vector<std::string> remarks;
+  for (const auto& [name, text] : texts) {
+    std::map<std::string, int> kinds;
+    for (const agent::SecretMatch& match : patterns.find(text)) ++kinds[match.kind];
+    for (const auto& [kind, count] : kinds) {
+      remarks.push_back(fmt::format("{} contains what looks like a secret ({}, {} times): read it before you share it",
+                                    name, kind, count));
+    }
+  }
+  return remarks;
 }
 
 }  // namespace
@@ -204,15 +251,18 @@ Result<Recording> load_recording(const Seams& seams, const std::string& name) {
   return recording;
 }
 
-Status export_recording(const Seams& seams, const Recording& recording, const std::string& directory) {
+Result<std::vector<std::string>> export_recording(const Seams& seams, const Recording& recording,
+                                                  const std::string& directory) {
   Files& files = seams.files;
   if (const auto names = files.list(directory); names && !names->empty()) {
     return fail(ErrorCode::kConflict, fmt::format("{} is not empty", directory), "Choose a new folder");
   }
+  SB_TRY(check_start_commit(seams, recording));
   SB_TRY(files.make_directories(join_path(directory, "workflows")));
   const std::string folder = SB_TRY(files.canonical(directory));
   Value sums = Value::object();
-  for (const auto& [name, text] : texts_of(recording)) {
+  const std::map<std::string, std::string> texts = texts_of(recording);
+  for (const auto& [name, text] : texts) {
     SB_TRY(files.write_atomic(join_path(folder, name), text));
     sums.set(name, sha256_hex(text));
   }
@@ -222,7 +272,8 @@ Status export_recording(const Seams& seams, const Recording& recording, const st
                             "exec \"${SIGNALBOX:-signalbox}\" run --replay \"$(dirname \"$0\")\" \"$@\"\n",
                             0755));
   const Value manifest = Value::object({{"v", 1}, {"run", recording.state.id}, {"files", std::move(sums)}});
-  return files.write_atomic(join_path(folder, kManifest), to_pretty_json(manifest) + "\n");
+  SB_TRY(files.write_atomic(join_path(folder, kManifest), to_pretty_json(manifest) + "\n"));
+  return suspicious_parts(texts);
 }
 
 }  // namespace sb::runs

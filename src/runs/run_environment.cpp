@@ -9,21 +9,9 @@
 #include "pipeline/forge/forges.hpp"
 #include "pipeline/git/git.hpp"
 #include "pipeline/settings/check.hpp"
+#include "runs/known_secrets.hpp"
 
 namespace sb::runs {
-namespace {
-
-// Values that are searched for in everything that leaves this machine, in addition to the keys of models.
-Result<std::vector<std::string>> known_secrets(const Seams& seams, const pipeline::RunSettings& settings,
-                                               const std::string& workspace) {
-  std::vector<std::string> values = pipeline::secrets_in_configuration(seams, workspace);
-  const std::string token = SB_TRY(agent::secret_of(settings.forge.token, seams));
-  if (!token.empty()) values.push_back(token);
-  return values;
-}
-
-}  // namespace
-
 Checked<std::unique_ptr<RunEnvironment>> RunEnvironment::open(const Seams& seams, const std::string& workspace,
                                                               RunPurpose readiness) {
   std::unique_ptr<RunEnvironment> run_environment(new RunEnvironment(seams));
@@ -48,8 +36,10 @@ Status RunEnvironment::assemble(const std::string& workspace) {
   http_ = net::make_http_client();
   // A replay makes no requests; agent programs would.
   if (replayed_.empty()) host_ = host::make_agent_host(seams_, *http_);
-  const std::vector<std::string> secrets = SB_TRY(known_secrets(seams_, settings_, workspace));
-  forge_ = SB_TRY(make_forge(secrets));
+  // One that is named and cannot be read is an error now, not later.
+  SB_TRY(agent::secret_of(settings_.forge.token, seams_));
+  secrets_ = known_secrets(seams_, settings_, workspace);
+  forge_ = SB_TRY(make_forge(secrets_));
   runner_ = std::make_unique<agent::AgentRunner>(agent::AgentRunnerParts{
       .seams = seams_,
       .home = *home_,
@@ -59,7 +49,7 @@ Status RunEnvironment::assemble(const std::string& workspace) {
       .wrap_model = [this](auto model, const auto& assignment,
                            const auto& chosen) { return wrap_model(std::move(model), assignment, chosen); },
       .sources = [this](const agent::Assignment& parent) { return log().sources(parent.run); },
-      .secrets = secrets,
+      .secrets = secrets_,
       .secret_files = pipeline::secret_files(settings_)});
   return {};
 }
@@ -107,7 +97,7 @@ void RunEnvironment::mark_divergence(std::string place) {
 std::shared_ptr<agent::Cassette> RunEnvironment::cassette_of(const std::string& run, const std::string& work_tree) {
   const std::lock_guard lock(mutex_);
   std::shared_ptr<agent::Cassette>& cassette = cassettes_[replayed_.empty() ? run : replayed_];
-  if (cassette == nullptr) cassette = std::make_shared<agent::Cassette>(home_->home().store(), run);
+  if (cassette == nullptr) cassette = std::make_shared<agent::Cassette>(home_->home().store(), run, secrets_);
   if (!work_tree.empty()) cassette->name(work_tree, "work tree");
   cassette->name(workspace_, "workspace");
   cassette->name(home_->home().homes().data, "data home");

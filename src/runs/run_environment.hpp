@@ -64,6 +64,7 @@ class RunEnvironment {
   Seams seams_;
   std::string workspace_;
   pipeline::RunSettings settings_;
+  std::vector<std::string> secrets_;  // known values
   std::unique_ptr<engine::SessionHome> home_;
   std::unique_ptr<net::HttpClient> http_;
   std::unique_ptr<agent::AgentHost> host_;

@@ -174,10 +174,13 @@ std::vector<std::string> RunFixture::remote_branches() const {
 
 std::vector<std::string> RunFixture::work_trees() const {
   std::vector<std::string> paths;
+  const auto is_other = [&](const std::string& path) {
+    return path == repository() || path.find("/check-trees/") != std::string::npos;
+  };
   const std::string text = git(repository(), {"worktree", "list", "--porcelain"}).value_or("") + "\n";
   for (std::size_t at = 0; (at = text.find("worktree ", at)) != std::string::npos;) {
     const std::size_t end = text.find('\n', at);
-    if (std::string path = text.substr(at + 9, end - at - 9); path != repository()) paths.push_back(std::move(path));
+    if (std::string path = text.substr(at + 9, end - at - 9); !is_other(path)) paths.push_back(std::move(path));
     at = end;
   }
   return paths;

@@ -66,7 +66,7 @@ class RunFixture {
   int delivered_commits(const std::string& branch = "main") const;
   std::string delivered(const std::string& path, const std::string& branch = "main") const;
   std::vector<std::string> remote_branches() const;
-  // Of the repository: in addition to the user's own.
+  // Of the repository: in addition to the user's own and to those in which checks run.
   std::vector<std::string> work_trees() const;
 
  private:

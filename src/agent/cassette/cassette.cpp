@@ -149,14 +149,14 @@ Status Cassette::put(std::string_view kind, const Value& request, const Value& r
   const std::scoped_lock lock(mutex_);
   SB_TRY(load());
   Normalizer same = normalizer();
-  const Value kept = same.normalized(request);
+  const Value kept = same.normalized(redactor_.clean_known_value(request));
   Entry entry{{}, std::string(kind), hash_of(kind, kept), {}, {}, note};
   const auto again = std::ranges::find_if(entries_, [&](const Entry& before) {
     return !note.is_null() && before.kind == kind && before.hash == entry.hash &&
            to_canonical_json(before.note) == to_canonical_json(note);
   });
   entry.key = again == entries_.end() ? fmt::format("{}/{:08}", run_, last_ + 1) : again->key;
-  const Value answer = same.normalized_known(result);
+  const Value answer = same.normalized_known(redactor_.clean_known_value(result));
   SB_TRY(store_.write([&](store::Transaction& transaction) { return write(transaction, entry, kept, answer); }));
   if (again != entries_.end()) return {};
   ++last_;
@@ -169,7 +169,7 @@ Result<std::optional<Value>> Cassette::take(std::string_view kind, const Value& 
   const std::scoped_lock lock(mutex_);
   SB_TRY(load());
   Normalizer same = normalizer();
-  const std::string hash = hash_of(kind, same.normalized(request));
+  const std::string hash = hash_of(kind, same.normalized(redactor_.clean_known_value(request)));
   const auto found = std::ranges::find_if(
       entries_, [&](const Entry& entry) { return !entry.is_taken && entry.kind == kind && entry.hash == hash; });
   if (found == entries_.end()) return std::nullopt;
@@ -217,17 +217,21 @@ Result<Value> Cassette::to_document() {
   Value parts = Value::object();
   SB_TRY(store_.read([&](store::Snapshot& snapshot) -> Status {
     for (const Entry& entry : entries_) {
-      const Value request = SB_TRY(read_request(snapshot, entry.request));
+      // An older program stored known values as they were.
+      const Value raw = SB_TRY(read_request(snapshot, entry.request));
+      const Value request = redactor_.clean_known_value(raw);
+      const std::string hash = request == raw ? entry.hash : hash_of(entry.kind, request);
       const Value apart = SB_TRY(split_into_parts(request, [&](const std::string& json) -> Result<std::string> {
         const std::string hex = sha256_hex(json);
         if (!parts.find(hex)) parts.members().push_back({hex, SB_TRY(parse_json(json, kCassetteBounds))});
         return hex;
       }));
-      exchanges.push_back(Value::object({{"kind", entry.kind},
-                                         {"hash", entry.hash},
-                                         {"note", entry.note},
-                                         {"request", apart},
-                                         {"result", SB_TRY(read_blob(snapshot, entry.result))}}));
+      exchanges.push_back(
+          Value::object({{"kind", entry.kind},
+                         {"hash", hash},
+                         {"note", entry.note},
+                         {"request", apart},
+                         {"result", redactor_.clean_known_value(SB_TRY(read_blob(snapshot, entry.result)))}}));
     }
     return {};
   }));

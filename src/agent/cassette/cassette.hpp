@@ -21,14 +21,17 @@
 
 #include "agent/cassette/stable_names.hpp"
 #include "agent/model/model.hpp"
+#include "agent/secrets/redact.hpp"
 #include "store/store.hpp"
 
 namespace sb::agent {
 
 class Cassette {
  public:
-  // The recording of `run`. In a replay the names are those of the run that is replayed now.
-  Cassette(store::Store& store, std::string run) : store_(store), run_(std::move(run)) {}
+  // The recording of `run`. In a replay the names are those of the run that is replayed now. Known secrets are redacted
+  // before anything is stored, as the run itself redacts them before it uses a reply.
+  Cassette(store::Store& store, std::string run, const std::vector<std::string>& secrets = {})
+      : store_(store), run_(std::move(run)), redactor_(secrets) {}
 
   // From now on this path is replaced by a name: the work tree, the workspace, a home.
   void name(std::string value, std::string name);
@@ -64,6 +67,7 @@ class Cassette {
 
   store::Store& store_;
   std::string run_;
+  Redactor redactor_;
   std::mutex mutex_;
   bool is_loaded_ = false;
   std::int64_t last_ = 0;

@@ -87,6 +87,32 @@ TEST_F(CassetteTest, ReplaysARunInAnotherTreeWithOtherIds) {
   EXPECT_EQ(heard, "answer 1answer 2answer 3");
 }
 
+TEST_F(CassetteTest, KeepsNoKnownSecretInAnyForm) {
+  const std::string key = "k3y-of/the+model";
+  Cassette recording(*store, "run-1", {key});
+  Value request = Value::object(), result = Value::object();
+  int count = 0;
+  for (const std::string& form : secret_forms(key)) {
+    request.set("in" + std::to_string(++count), "before " + form + " after");
+    result.set(form, Value::array({form}));
+  }
+  ASSERT_TRUE(recording.put("model", request, result));
+  const std::string all = to_json(*Cassette(*store, "run-1").to_document());
+  for (const std::string& form : secret_forms(key)) EXPECT_EQ(all.find(form), std::string::npos) << form;
+  EXPECT_TRUE(*Cassette(*store, "run-1", {key}).take("model", request)) << "found again by the redacted request";
+}
+
+// Stored by an older program.
+TEST_F(CassetteTest, RedactsWhatItExports) {
+  const std::string key = "k3y-of/the+model";
+  const Value request = Value::object({{"text", "it is " + key}});
+  ASSERT_TRUE(Cassette(*store, "run-1").put("model", request, Value::object({{"reply", key}})));
+  const auto document = Cassette(*store, "run-1", {key}).to_document();
+  ASSERT_TRUE(document);
+  EXPECT_EQ(to_json(*document).find(key), std::string::npos);
+  EXPECT_TRUE(Cassette(*store, "run-2").import(*document)) << "its hashes fit";
+}
+
 TEST_F(CassetteTest, StopsAtTheFirstUnknownRequestAndShowsWhy) {
   const auto recording = make_recording_model(std::make_unique<CountingModel>(), cassette("run-1", "/t"));
   ASSERT_TRUE(recording->reply(asking("one\ntwo\nthree", kIdA, 1), {}));

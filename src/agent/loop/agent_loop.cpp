@@ -26,20 +26,8 @@ std::string with_how_to(std::string_view text) {
 
 // Secrets that a model repeats are redacted before its reply is used. Only known values: a reply also holds what will
 // be written into files, where much looks like a key but is not one.
-ModelReply without(const std::vector<std::string>& secrets, ModelReply reply) {
-  std::string text = to_json(Value(reply.content));
-  bool has_one = false;
-  for (const std::string& secret : secrets) {
-    const std::string quoted = quote_json(secret);
-    const std::string_view inside = std::string_view(quoted).substr(1, quoted.size() - 2);
-    if (inside.size() < 6) continue;
-    for (std::size_t at = text.find(inside); at != std::string::npos; at = text.find(inside, at)) {
-      text.replace(at, inside.size(), "[redacted: secret]");
-      has_one = true;
-    }
-  }
-  if (!has_one) return reply;
-  if (auto cleaned = parse_json(text, kLogBounds)) reply.content = cleaned->items();
+ModelReply without_secrets(const Redactor& redactor, ModelReply reply) {
+  for (Value& block : reply.content) block = redactor.clean_known_value(block);
   return reply;
 }
 
@@ -297,7 +285,7 @@ std::optional<WorkResult> AgentLoop::ask_model() {
   if (broke) return broke;
   if (!replied) return model_failed(replied.error());
   was_compacted_ = false;
-  ModelReply reply = without(work_context_.secrets, std::move(*replied));
+  ModelReply reply = without_secrets(work_context_.redactor, std::move(*replied));
   make_ids_unique(reply, request.messages, work_context_.turn);
   Batch batch;
   if (note_reply(request, reply, from, batch)) return commit(batch);  // the next round makes the same request again

@@ -157,8 +157,7 @@ WorkResult AgentRunner::Parts::run_session(AgentRunner& runner, const Assignment
   }
   const WorkLimits limits = with_defaults(assignment.limits);
   Watchdog watchdog(log, given.seams.clock, limits, transcript.worked_ms(), assignment.should_continue);
-  WorkContext work_context{given,   assignment, limits,      log, watchdog, redactor,
-                           secrets, runner,     on_progress, {},  totals};
+  WorkContext work_context{given, assignment, limits, log, watchdog, redactor, runner, on_progress, {}, totals};
   work_context.left = [&] {
     WorkLimits left = limits;
     left.turns = std::max(limits.turns - transcript.turns(), 1);

@@ -20,7 +20,6 @@ struct WorkContext {
   AgentLog& log;
   Watchdog& watchdog;
   const Redactor& redactor;
-  const std::vector<std::string>& secrets;  // known values
   Worker& children;                         // works on the child sessions
   OnProgress on_progress;
   std::function<WorkLimits()> left;         // the unused part of the limits

@@ -284,7 +284,7 @@ Result<bool> ProgramSession::record_exchange(const ProxiedExchange& exchange) {
   }
   const Redactor& redactor = parts_.work_context.redactor;
   const std::string request = redactor.clean(as_utf8(exchange.request));
-  const std::string reply = redactor.clean(as_utf8(exchange.reply));
+  const std::string reply = redactor.clean_stream(as_utf8(exchange.reply));
   const std::string message = to_canonical_json(to_value(
       ModelReply{.stop = exchange.stop, .usage = exchange.usage, .model = exchange.model, .mark = exchange.mark}));
   const Value bytes = Value::object({{"request", sha256_hex(request)}, {"reply", sha256_hex(reply)}});

@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/crypto.hpp"
+
 namespace sb::agent {
 namespace {
 
@@ -124,6 +126,41 @@ TEST(Redact, IsFastOnTextMadeToBeSlow) {
   EXPECT_TRUE(patterns.find(text).empty());
   EXPECT_TRUE(patterns.find(std::string(4u << 20, 'A')).empty());
   EXPECT_TRUE(patterns.find("").empty());
+}
+
+TEST(Redactor, FindsKnownValuesInOtherEncodings) {
+  const std::string value = "p1!" + filler(17) + "/+=";
+  const Redactor redactor({value});
+  const auto forms = secret_forms(value);
+  EXPECT_EQ(forms.front(), value);
+  for (const std::string& form : forms) {
+    EXPECT_THAT(redactor.clean_known("x " + form + " y"), Not(HasSubstr(form))) << form;
+  }
+  // Base64 of a longer text, at every offset.
+  for (const char* before : {"", "a", "ab", "abc"}) {
+    const std::string encoded = to_base64url(before + value + "tail");
+    EXPECT_THAT(redactor.clean_known(encoded), HasSubstr("[redacted: secret]")) << encoded;
+  }
+  EXPECT_EQ(redactor.clean_known("nothing of it"), "nothing of it");
+}
+
+// Short values would be found everywhere when encoded.
+TEST(Redactor, ShortValuesHaveOneForm) {
+  EXPECT_EQ(secret_forms("seven77").size(), 1u);
+  EXPECT_GT(secret_forms("eight888").size(), 5u);
+}
+
+TEST(Redactor, FindsASecretThatIsSplitOverAStream) {
+  const Redactor redactor({"split-over-two"});
+  const std::string stream =
+      "event: x\ndata: {\"type\":\"content_block_delta\",\"delta\":{\"type\":\"text_delta\",\"text\":\"it is "
+      "split-o\"}}\n\n"
+      "data: {\"type\":\"content_block_delta\",\"delta\":{\"type\":\"text_delta\",\"text\":\"ver-two, yes\"}}\n\n";
+  const std::string cleaned = redactor.clean_stream(stream);
+  EXPECT_THAT(cleaned, HasSubstr("it is [redacted: secret], yes"));
+  EXPECT_THAT(cleaned, Not(HasSubstr("split-o")));
+  const std::string plain = "data: {\"delta\":{\"text\":\"nothing\"}}\n\n";
+  EXPECT_EQ(redactor.clean_stream(plain), plain);
 }
 
 }  // namespace

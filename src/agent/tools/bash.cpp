@@ -134,6 +134,7 @@ class Bash final : public Tool {
     if (command.find('\0') != std::string::npos) return tool_error("The command contains a NUL character.");
     if (command.size() > kCommandBytes)
       return tool_error("The command is too long; put it into a script and run the script.");
+    if (const std::string why = redaction_denial(command); !why.empty()) return tool_denied(why);
     const std::string given = text_of(call, "cwd");
     const auto folder = parts_->fence.for_reading(given.empty() ? parts_->place.root : given);
     if (!folder) return from_error(folder.error());

@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <filesystem>
+
 #include "agent/limits.hpp"
 #include "agent/tools/testing.hpp"
 
@@ -71,6 +73,15 @@ TEST(Bash, StopsWhenTheSessionIsStopped) {
   run.on_output = [&](std::string_view bytes) { seen += bytes; };
   EXPECT_THAT(room.call(tools, "Bash", R"({"command": "echo alive; sleep 60"})", run).text, HasSubstr("was stopped"));
   EXPECT_EQ(seen, "alive\n");
+}
+
+// The redaction would be written in place of the secret.
+TEST(Bash, DoesNotRunACommandWithARedactionInIt) {
+  WorkTreeFixture room;
+  const ToolResult denied = bash(room, "echo [redacted: secret] > made.txt; echo done");
+  EXPECT_TRUE(denied.is_error);
+  EXPECT_THAT(denied.refused, HasSubstr("was taken out of it"));
+  EXPECT_FALSE(std::filesystem::exists(room.root + "/made.txt"));
 }
 
 TEST(Bash, GetsNoSecretsInItsEnvironment) {

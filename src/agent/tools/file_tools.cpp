@@ -131,6 +131,12 @@ Before look_before_writing(const WorkToolParts& parts, const FencedPath& at, con
   return {std::move(file->bytes), {}};
 }
 
+// A name with a redaction in it is one that a model wrote with a secret.
+std::optional<ToolResult> would_name_secret(const std::string& path) {
+  const std::string why = redaction_denial(path);
+  return why.empty() ? std::nullopt : std::optional(tool_denied(why));
+}
+
 // A redacted text must not be written back in place of the secret.
 std::optional<ToolResult> would_lose_secret(const std::string& content, const std::string& before) {
   if (content.find(kRedactedMark) == std::string::npos || before.find(kRedactedMark) != std::string::npos) return {};
@@ -149,6 +155,7 @@ class Write final : public Tool {
 
   ToolResult run(const ToolCall& call, const ToolRun&) override {
     const std::string given = text_of(call, "file_path"), content = text_of(call, "content");
+    if (auto no = would_name_secret(given)) return *no;
     const auto at = parts_->fence.for_writing(given);
     if (!at) return from_error(at.error());
     const Before before = look_before_writing(*parts_, *at, given);

@@ -34,6 +34,9 @@ struct WorkToolParts {
 };
 using SharedParts = std::shared_ptr<const WorkToolParts>;
 
+// Why a text with a redaction in it cannot be used, where it would take the place of the secret; empty: it has none.
+std::string redaction_denial(std::string_view text);
+
 ToolResult tool_success(std::string text, Value facts = {});
 ToolResult tool_error(std::string text);                      // an error the agent can fix
 ToolResult tool_denied(std::string text);                     // denied: also logged

@@ -1,5 +1,7 @@
 #include "agent/tools/work_tools.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "agent/tools/plain_text.hpp"
@@ -123,6 +125,14 @@ ToolResult tool_error(std::string text) {
 
 ToolResult tool_denied(std::string text) {
   return {.text = text, .is_error = true, .refused = text};
+}
+
+std::string redaction_denial(std::string_view text) {
+  if (text.find(kRedactedMark) == std::string_view::npos) return {};
+  return fmt::format(
+      "This contains \"{}…]\": a secret that you wrote was taken out of it, so it is not run. Agents do "
+      "not need secrets; work without it.",
+      kRedactedMark);
 }
 
 ToolResult from_error(const Error& error) {

@@ -1,8 +1,10 @@
 // `runs export`: a run as JSON lines, or as a folder that can replay it.
 #include <fmt/format.h>
 
+#include "agent/secrets/redact.hpp"
 #include "cli/run/runs_parts.hpp"
 #include "inbox/home.hpp"
+#include "runs/known_secrets.hpp"
 #include "runs/recording.hpp"
 
 namespace sb::cli {
@@ -11,8 +13,9 @@ namespace {
 int export_test(const Context& context, const RunsOptions& options) {
   const auto recording = runs::load_recording(context.seams, options.id);
   if (!recording) return report(context, recording.error());
-  const Status kept = runs::export_recording(context.seams, *recording, options.directory);
-  if (!kept) return report(context, kept.error());
+  const auto remarks = runs::export_recording(context.seams, *recording, options.directory);
+  if (!remarks) return report(context, remarks.error());
+  for (const std::string& remark : *remarks) context.err(remark + "\n");
   context.out(fmt::format("Exported run {} to {}; replay it with: {}/replay\n", recording->state.id, options.directory,
                           options.directory));
   return kExitOk;
@@ -29,7 +32,11 @@ int export_run(const Context& context, const RunsOptions& options) {
   if (!id) return report(context, id.error());
   const auto events = log.read(*id);
   if (!events) return report(context, events.error());
-  for (const pipeline::RunEvent& event : *events) context.out(to_json(runs::to_value(event)) + "\n");
+  const auto state = pipeline::fold_run(*events);
+  const agent::Redactor redactor(runs::known_secrets(context.seams, state ? state->workspace : std::string()));
+  for (const pipeline::RunEvent& event : *events) {
+    context.out(to_json(redactor.clean_value(runs::to_value(event))) + "\n");
+  }
   return kExitOk;
 }
 

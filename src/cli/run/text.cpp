@@ -74,12 +74,20 @@ std::string ended_line(const RunState& state) {
   return line;
 }
 
+std::string restored_line(const Value& payload) {
+  std::string lost;
+  for (const Value& phase : payload["lost"].items()) lost += (lost.empty() ? "" : ", ") + phase_name(phase);
+  return fmt::format("work tree restored at {}; {}", text(payload, "at").substr(0, 12),
+                     lost.empty() ? "nothing was lost" : "lost and done again: " + lost);
+}
+
 std::string line_of(const RunState& state, const RunEvent& event) {
   const Value& payload = event.payload;
   const std::string& type = event.type;
   if (type == "opened") return fmt::format("run {}: {}", state.id, state.goal);
   if (type == "routed") return fmt::format("mode {}", text(payload, "mode"));
   if (type == "tree_made") return fmt::format("work tree {} on {}", text(payload, "path"), text(payload, "branch"));
+  if (type == "tree_restored") return restored_line(payload);
   if (type == "phase_started") {
     return fmt::format("{}: started ({}, session {})", phase_name(payload), text(payload, "workflow"),
                        text(payload, "session"));

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "agent/secrets/redact.hpp"
 #include "base/limits.hpp"
 #include "base/text/printable.hpp"
 #include "base/text/unicode.hpp"
@@ -13,11 +14,14 @@
 #include "engine/answer/session_view.hpp"
 #include "engine/recall/find_session.hpp"
 #include "engine/session/workspace_facts.hpp"
+#include "runs/known_secrets.hpp"
 
 namespace sb::cli {
 namespace {
 
 using HomePointer = std::unique_ptr<inbox::Home>;
+
+constexpr std::size_t kShortestSecret = 6;
 
 struct UpkeepOptions {
   std::string id, query, workspace, file, older_than;
@@ -145,9 +149,22 @@ Result<int> resume(Context& context, const UpkeepOptions& options) {
   return found.candidates.empty() ? kExitNegative : kExitOk;
 }
 
+Status refuse_secrets(std::string_view line, const std::vector<std::string>& secrets) {
+  for (const std::string& secret : secrets) {
+    if (secret.size() < kShortestSecret || line.find(secret) == line.npos) continue;
+    return fail(ErrorCode::kForbidden, "the session contains one of your configured secrets, so it is not exported",
+                "Replace that secret where it is valid and in your settings; then export the session");
+  }
+  return {};
+}
+
 Result<int> export_one(Context& context, const UpkeepOptions& options) {
   const HomePointer home = SB_TRY(open_with_sessions(context));
   const std::string id = SB_TRY(engine::find_session(home->store(), options.id));
+  // Every line is part of a chain of hashes, so a secret cannot be taken out of it.
+  const auto secrets = agent::secret_forms(runs::known_secrets(context.seams, workspace_of(context, "").value_or("")));
+  SB_TRY(
+      engine::export_session(home->store(), id, [&](std::string_view line) { return refuse_secrets(line, secrets); }));
   SB_TRY(engine::export_session(home->store(), id, [&](std::string_view line) -> Status {
     context.out(line);
     context.out("\n");

@@ -8,6 +8,7 @@
 #include "base/text/printable.hpp"
 #include "cli/workflow/open_catalog.hpp"
 #include "cli/workflow/workflow_commands.hpp"
+#include "inbox/operators/trust.hpp"
 #include "workflow/catalog/catalog_view.hpp"
 #include "workflow/catalog/check_files.hpp"
 
@@ -38,6 +39,7 @@ Result<std::vector<FileCheckResult>> verdicts(const Context& context, const Work
   ProgressLine progress(context, "files read");
   opening.on_file = [&](int count) { progress.at(count); };
   const HomeDirectories homes = SB_TRY(sb::homes(context.seams.environment));
+  opening.is_trusted = inbox::file_trust(context.seams.files, homes);
   auto of_files = SB_TRY(check_files(context.seams.files, context.seams.environment, homes, std::move(opening)));
   std::ranges::move(of_files, std::back_inserter(out));
   return out;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "engine/session/workspace_facts.hpp"
+#include "inbox/operators/trust.hpp"
 
 namespace sb::cli {
 namespace {
@@ -19,6 +20,7 @@ Result<std::string> workspace_of(const Context& context, const std::string& give
 Result<workflow::Catalog> open_catalog(const Context& context, workflow::CatalogOptions opening) {
   const HomeDirectories homes = SB_TRY(sb::homes(context.seams.environment));
   ProgressLine progress(context, "files read");
+  opening.is_trusted = inbox::file_trust(context.seams.files, homes);
   opening.on_file = [&](int count) { progress.at(count); };
   return workflow::Catalog::open(context.seams.files, context.seams.environment, homes, opening);
 }

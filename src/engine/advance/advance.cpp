@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 #include "base/crypto.hpp"
 #include "base/limits.hpp"
+#include "base/text.hpp"
 #include "base/text/unicode.hpp"
 #include "engine/advance/blockers.hpp"
 #include "engine/advance/item_fields.hpp"
@@ -69,6 +71,36 @@ bool is_asked_for(const Program& program, const ProgramStep& here, std::string_v
   return source != nullptr && is_kind_of(source->contract_ref);
 }
 
+// Kinds of which a submission may have several, and the member that says what each is about.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 3> kAboutSeveral = {
+    {{"wr.assessment", "assessmentId"}, {"wr.loop_control", "loopId"}, {"wr.child_outcome", "child"}}};
+
+// What the artifact is about, within its kind; empty: everything of that kind.
+std::string subject_of(const Value& artifact) {
+  const std::string kind = artifact.string_at("kind").value_or("");
+  for (const auto& [name, member] : kAboutSeveral) {
+    if (name == kind) return to_lower(trimmed(artifact.string_at(member).value_or("")));
+  }
+  return {};
+}
+
+// Two different statements about the same thing: choosing one of them could choose the wrong one.
+Status check_contradictions(const std::vector<Value>& artifacts) {
+  for (std::size_t i = 0; i < artifacts.size(); ++i) {
+    for (std::size_t earlier = 0; earlier < i; ++earlier) {
+      const std::string kind = artifacts[i].string_at("kind").value_or("");
+      if (artifacts[earlier].string_at("kind") != kind || artifacts[earlier] == artifacts[i]) continue;
+      const std::string one = subject_of(artifacts[earlier]), other = subject_of(artifacts[i]);
+      if (!one.empty() && !other.empty() && one != other) continue;
+      return fail(ErrorCode::kInvalid,
+                  fmt::format("artifacts {} and {} are both of kind {}", earlier + 1, i + 1, quote_json(kind)),
+                  other.empty() ? "Send one of each kind, with everything in it."
+                                : fmt::format("Send one about {}, with everything in it.", quote_json(other)));
+    }
+  }
+  return {};
+}
+
 // Checks them and gives them the form in which they are stored; events and rows use the hashes found here.
 Result<std::vector<SubmittedArtifact>> check_artifacts(const Program& program, const ProgramStep& here,
                                                        const std::vector<Value>& artifacts) {
@@ -90,6 +122,7 @@ Result<std::vector<SubmittedArtifact>> check_artifacts(const Program& program, c
     std::string hash = sha256_hex(json);
     checked.push_back({kind, std::move(json), std::move(hash), is_asked_for(program, here, kind)});
   }
+  SB_TRY(check_contradictions(artifacts));
   return checked;
 }
 

@@ -56,6 +56,28 @@ TEST(Submissions, MustConsistOfObjectsWithAKind) {
   EXPECT_EQ(refused(sending("n", {Value::object({{"kind", "x"}, {"a", "\xff"}})})), ErrorCode::kInvalid);
 }
 
+TEST(Submissions, MayNotContradictThemselves) {
+  const auto verdict = [](const char* word) {
+    return Value::object({{"kind", "wr.review_verdict"}, {"verdict", word}});
+  };
+  const auto about = [](const char* kind, const char* member, const char* id, int value) {
+    Value artifact = Value::object({{"kind", kind}, {"value", value}});
+    if (*id != '\0') artifact.set(member, id);
+    return artifact;
+  };
+  EXPECT_EQ(refused(sending("n", {verdict("blocking"), verdict("clean")})), ErrorCode::kInvalid);
+  EXPECT_EQ(refused(sending("n", {verdict("clean"), verdict("clean")})), std::nullopt);
+  EXPECT_EQ(refused(sending("n", {verdict("blocking"), json(R"({"kind": "x"})"), verdict("clean")})),
+            ErrorCode::kInvalid);
+  for (const auto& [kind, member] : {std::pair("wr.assessment", "assessmentId"), std::pair("wr.loop_control", "loopId"),
+                                     std::pair("wr.child_outcome", "child")}) {
+    const auto of = [&](const char* id, int value) { return about(kind, member, id, value); };
+    EXPECT_EQ(refused(sending("n", {of("a", 1), of("b", 2)})), std::nullopt) << kind;
+    EXPECT_EQ(refused(sending("n", {of("a", 1), of("A ", 2)})), ErrorCode::kInvalid) << kind;
+    EXPECT_EQ(refused(sending("n", {of("a", 1), of("", 2)})), ErrorCode::kInvalid) << kind;
+  }
+}
+
 TEST(Output, IsRecordedWithWhatItSetsAndRemoves) {
   SessionSimulator journey(program_of("[" + kOne + "," + kTwo + "]"), json(R"({"old": 1})"));
   const Value artifact = json(R"({"b": 1, "kind": "note"})");

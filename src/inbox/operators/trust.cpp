@@ -7,6 +7,7 @@
 #include "base/document/stored_reader.hpp"
 #include "base/files.hpp"
 #include "base/limits.hpp"
+#include "inbox/operators/key_files.hpp"
 
 namespace sb::inbox {
 namespace {
@@ -173,6 +174,15 @@ Status TrustedFolders::trust(std::string_view directory, std::string_view hash, 
   }
   SB_TRY(files_.make_directories(parent_path(path_), 0700));
   return files_.append(path_, to_canonical_json(act) + "\n", 0600);
+}
+
+std::function<bool(const std::string& file)> file_trust(Files& files, const HomeDirectories& homes) {
+  return [&files, homes](const std::string& file) {
+    const auto operators = OperatorFiles(files, homes).load();
+    if (!operators) return false;
+    const auto folder = TrustedFolders(files, homes, *operators).trusted_home_of(file);
+    return folder && folder->has_value();
+  };
 }
 
 }  // namespace sb::inbox

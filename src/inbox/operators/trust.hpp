@@ -12,6 +12,7 @@
 // itself.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <string_view>
 
@@ -50,5 +51,9 @@ class TrustedFolders {
   std::string path_;
   const Operators& operators_;
 };
+
+// Whether a file (absolute, free of links) is one of the policy files of a folder that is trusted as it is now. What
+// cannot be read is not trusted. `files` must outlive the result.
+std::function<bool(const std::string& file)> file_trust(Files& files, const HomeDirectories& homes);
 
 }  // namespace sb::inbox

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "engine/session/workspace_facts.hpp"
+#include "inbox/operators/trust.hpp"
 
 namespace sb::mcp {
 
@@ -32,9 +33,13 @@ std::function<bool()> progress_until_cancelled(const Call& call) {
 
 Result<workflow::Catalog> WorkerContext::catalog(const std::string& workspace) {
   const HomeDirectories homes = SB_TRY(this->homes());
-  return workflow::Catalog::open(
-      seams_.files, seams_.environment, homes,
-      {.workspace = workspace, .overrides = {}, .cache = &sources_, .on_file = {}, .list_command = "list_workflows"});
+  return workflow::Catalog::open(seams_.files, seams_.environment, homes,
+                                 {.workspace = workspace,
+                                  .overrides = {},
+                                  .cache = &sources_,
+                                  .is_trusted = inbox::file_trust(seams_.files, homes),
+                                  .on_file = {},
+                                  .list_command = "list_workflows"});
 }
 
 Result<std::string> WorkerContext::workspace_here() const {

@@ -1,4 +1,4 @@
-// Runs the project's own checks and restores the work tree afterwards.
+// Runs the project's own checks on exactly what will be committed.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,29 +10,26 @@
 #include "pipeline/limits.hpp"
 
 namespace sb::pipeline {
+
+std::string visible_text(std::string_view text, const std::vector<std::string>& secrets) {
+  std::string plain;
+  const std::string all = agent::as_utf8(text);
+  for (std::size_t at = 0; at < all.size();) {
+    const std::size_t end = std::min(all.find_first_of("\n\t", at), all.size());
+    std::string_view part = std::string_view(all).substr(at, end - at);
+    if (part.ends_with('\r')) part.remove_suffix(1);
+    plain += shown(part);
+    if (end < all.size()) plain += all[end];
+    at = end + 1;
+  }
+  return agent::Redactor(secrets).clean(plain);
+}
+
 namespace steps {
 namespace {
 
-// A check may write reports, caches and lock files. If they stayed in the work tree, the next round would take them for
-// changes of the agent. Files ignored by git stay.
-Result<Value> restore(const Job& job, Git& git, const std::string& snapshot) {
-  Value restored = Value::array();
-  // Git cannot record a repository without a commit, and would not stash it.
-  for (const std::string& path : SB_TRY(git.nested_repositories(snapshot))) {
-    restored.push_back(shown(path));
-    const Status removed = job.parts.seams.files.remove_tree(join_path(git.directory(), path));
-    if (!removed) return cannot_remove(path, removed.error());
-  }
-  const std::string now = SB_TRY(git.snapshot(job.spec.parent));
-  if (now == snapshot) return restored;
-  const std::vector<ChangedFile> files = changed_files(SB_TRY(git.changes_between(snapshot, now)));
-  for (const ChangedFile& file : files) restored.push_back(shown(file.path));
-  SB_TRY(restore_files(job.parts.seams.files, git, snapshot, files));
-  return restored;
-}
-
 Value result_of(const ProjectCheck& check, const ProcessResult& exit, const Job& job, std::int64_t duration_ms) {
-  const std::string text = plain_text(exit.output + exit.errors, job.parts.secrets);
+  const std::string text = visible_text(exit.output + exit.errors, job.parts.secrets);
   return Value::object({{"name", one_line(check.name, 200)},
                         {"passed", exit.code == 0 && !exit.timed_out},
                         {"exit", exit.code},
@@ -54,21 +51,17 @@ DeliveryFinding finding_of(const ProjectCheck& check, const ProcessResult& exit,
       "", "check_failed"};
 }
 
-}  // namespace
-
-std::string plain_text(std::string_view text, const std::vector<std::string>& secrets) {
-  std::string plain;
-  const std::string all = agent::as_utf8(text);
-  for (std::size_t at = 0; at < all.size();) {
-    const std::size_t end = std::min(all.find_first_of("\n\t", at), all.size());
-    std::string_view part = std::string_view(all).substr(at, end - at);
-    if (part.ends_with('\r')) part.remove_suffix(1);
-    plain += shown(part);
-    if (end < all.size()) plain += all[end];
-    at = end + 1;
-  }
-  return agent::Redactor(secrets).clean(plain);
+// The commit of the round as it will be made, or the one that contains the moved base; empty: its tree is lost.
+Result<std::string> commit_to_check(const Job& job) {
+  const std::string updated = job.fact(DeliveryStep::kUpdate, "commit");
+  if (!job.fact(DeliveryStep::kUpdate, "snapshot").empty() && !updated.empty()) return updated;
+  Git git = SB_TRY(job.git());
+  const std::string tree = job.fact(DeliveryStep::kScope, "tree");
+  if (!SB_TRY(has_tree(job, git, tree))) return std::string();
+  return commit_of_round(job, git, tree);
 }
+
+}  // namespace
 
 Result<DeliveryStepResult> checks(const Job& job) {
   DeliveryStepResult done{.facts = Value::object({{"checks", Value::array()}})};
@@ -79,16 +72,15 @@ Result<DeliveryStepResult> checks(const Job& job) {
                     "run: signalbox trust",
                     "", "untrusted"});
   }
-  Git git = SB_TRY(job.git());
-  std::string snapshot = job.fact(DeliveryStep::kUpdate, "snapshot");
-  if (snapshot.empty()) snapshot = job.fact(DeliveryStep::kScope, "snapshot");
-  if (!SB_TRY(has_tree(job, git, snapshot))) return tree_lost();
-  // Left there by checks that were killed together with us.
-  Value restored = SB_TRY(restore(job, git, snapshot));
+  const std::string commit = SB_TRY(commit_to_check(job));
+  if (commit.empty()) return tree_lost();
+  CheckTree tree = SB_TRY(CheckTree::open(job));
+  SB_TRY(tree.reset_to(commit));
   Value results = Value::array();
   for (const ProjectCheck& check : job.spec.checks) {
     const TimestampMs began = job.parts.seams.clock.now_ms();
-    const ProcessResult exit = SB_TRY(job.parts.run_check(check, job.spec.tree.path));
+    if (results.size() > 0) SB_TRY(tree.restore_tracked(commit));
+    const ProcessResult exit = SB_TRY(job.parts.run_check(check, tree.path()));
     if (exit.was_cancelled || (job.parts.should_continue && !job.parts.should_continue())) {
       return std::unexpected(Error{ErrorCode::kUnavailable, "stopped while a check ran", "", {}, true});
     }
@@ -96,11 +88,9 @@ Result<DeliveryStepResult> checks(const Job& job) {
     if (!result["passed"].as_bool()) done.findings.push_back(finding_of(check, exit, result));
     results.push_back(std::move(result));
   }
-  Value after = SB_TRY(restore(job, git, snapshot));
-  for (Value& path : after.items()) restored.push_back(std::move(path));
   done.passed = done.findings.empty();
   done.facts.set("checks", std::move(results));
-  if (restored.size() > 0) done.facts.set("restored", std::move(restored));
+  done.facts.set("checked", commit);
   return done;
 }
 

@@ -80,20 +80,20 @@ TEST_F(Checking, OutputIsCleanedBeforeItIsStored) {
 }
 
 // Reports, caches, a formatter: none of it is a change by the agent.
-TEST_F(Checking, TheWorkTreeIsRestored) {
+TEST_F(Checking, ACheckDoesNotReachTheWorkTree) {
   const DeliveryStepResult done =
       check({{"messy",
               "echo x > report.txt; mkdir -p out && echo y > 'out/a b'; echo 999 > src/price.txt; "
               "rm src/other.txt"}});
   EXPECT_TRUE(done.passed);
-  EXPECT_EQ(done.facts["restored"].size(), 4u);
+  EXPECT_FALSE(std::filesystem::exists(tree.path + "/report.txt"));
   EXPECT_EQ(place.read("trees/run1/src/price.txt"), "120\n");
   EXPECT_EQ(place.read("trees/run1/src/other.txt"), "other\n");
   EXPECT_EQ(place.sh("git -C trees/run1 status --porcelain"), " M src/price.txt");
 }
 
 // Tests of programs that use git leave them behind.
-TEST_F(Checking, RepositoriesLeftByACheckAreRemoved) {
+TEST_F(Checking, RepositoriesLeftByACheckDoNotStay) {
   place.put("kept/outside.txt", "outside\n");
   const std::string commit = "git add -A && " + GitFixture::commit("x");
   const DeliveryStepResult done =
@@ -104,7 +104,8 @@ TEST_F(Checking, RepositoriesLeftByACheckAreRemoved) {
                   "; cd ../../src; rm other.txt; git init -q other.txt; cd other.txt; echo x > x; " + commit}});
   EXPECT_TRUE(done.passed) << (done.findings.empty() ? "" : done.findings[0].summary);
   EXPECT_EQ(place.sh("git -C trees/run1 status --porcelain"), " M src/price.txt");
-  EXPECT_EQ(place.read("trees/run1/src/other.txt"), "other\n");
+  const DeliveryStepResult again = check({{"clean", "test ! -e scratch && test -f src/other.txt && git status"}});
+  EXPECT_TRUE(again.passed) << (again.findings.empty() ? "" : again.findings[0].summary);
   EXPECT_EQ(place.read("kept/outside.txt"), "outside\n");
 }
 
@@ -117,12 +118,19 @@ TEST_F(Checking, LocksOfKilledCommandsDoNotBlock) {
   EXPECT_EQ(place.read("trees/run1/src/price.txt"), "120\n");
 }
 
-TEST_F(Checking, ChangesOfAKilledCheckAreRevertedToo) {
-  spec.checks = {{"ok", "test ! -e report.txt"}};
+TEST_F(Checking, OnlyWhatIsCommittedIsChecked) {
+  spec.checks = {{"ok", "test ! -e report.txt && test -z \"$(git status --porcelain)\""}};
   Value before = Value::object();
   before.set("scope", step(DeliveryStep::kScope).facts);
   place.put("trees/run1/report.txt", "left\n");
   EXPECT_TRUE(must(deliver(DeliveryStep::kChecks, spec, before, parts)).passed);
+}
+
+// Go's module cache is like that.
+TEST_F(Checking, FoldersThatMayNotBeWrittenDoNotStay) {
+  EXPECT_TRUE(check({{"messy", "mkdir -p cache/deep && touch cache/deep/x && chmod -R a-w cache"}}).passed);
+  const DeliveryStepResult again = check({{"clean", "test ! -e cache && grep -q 120 src/price.txt"}});
+  EXPECT_TRUE(again.passed) << (again.findings.empty() ? "" : again.findings[0].summary);
 }
 
 TEST_F(Checking, ChecksSeeNoSecretsAndNoNetwork) {

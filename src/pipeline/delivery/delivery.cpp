@@ -7,8 +7,10 @@
 #include "base/text.hpp"
 #include "base/text/path_glob.hpp"
 #include "base/text/unicode.hpp"
+#include "pipeline/delivery/judges.hpp"
 #include "pipeline/delivery/outgoing_text.hpp"
 #include "pipeline/delivery/steps.hpp"
+#include "pipeline/limits.hpp"
 
 namespace sb::pipeline {
 namespace steps {
@@ -68,7 +70,7 @@ std::string subject_of(const DeliverySpec& spec) {
 
 std::string message_of(const Job& job, const std::string& subject) {
   const DeliverySpec& spec = job.spec;
-  std::string head = one_line(plain_text(subject, job.parts.secrets), kSubjectBytes);
+  std::string head = one_line(visible_text(subject, job.parts.secrets), kSubjectBytes);
   head = head.empty() ? "Change by run " + spec.run : without_references(head, spec.ticket, job.parts.forge.kind());
   std::string trailers = "Signalbox-Run: " + one_line(spec.run, 128) + "\n";
   if (!spec.session.empty()) trailers += "Signalbox-Session: " + one_line(spec.session, 128) + "\n";
@@ -166,8 +168,56 @@ DeliveryStepResult tree_lost() {
 
 namespace {
 
+constexpr std::size_t kEntriesBytes = std::size_t{64} << 20;
+
+std::vector<ProjectCheck> all_commands(const DeliverySpec& spec) {
+  std::vector<ProjectCheck> commands = spec.checks;
+  commands.insert(commands.end(), spec.setup.begin(), spec.setup.end());
+  return commands;
+}
+
+// Files that are too large to be followed have no text.
+Result<std::map<std::string, TreeEntry>> entries_at(Git& git, const std::string& commit,
+                                                    const std::vector<std::string>& paths) {
+  std::map<std::string, TreeEntry> entries;
+  if (paths.empty()) return entries;
+  GitCall list{.words = {"ls-tree", "-z", "-l", commit, "--"}, .max_bytes = kEntriesBytes};
+  list.words.insert(list.words.end(), paths.begin(), paths.end());
+  const std::string listed = std::move(SB_TRY(git.run(list)).output);
+  for (std::string_view rest = listed; !rest.empty();) {
+    const std::string_view entry = rest.substr(0, rest.find('\0'));  // MODE TYPE HASH SIZE\tPATH
+    rest.remove_prefix(std::min(entry.size() + 1, rest.size()));
+    const std::size_t tab = std::min(entry.find('\t'), entry.size());
+    const auto words = split(entry.substr(0, tab), ' ', 4);
+    const std::string path(entry.substr(std::min(tab + 1, entry.size())));
+    if (words.size() < 4 || words[1] != "blob" || std::ranges::find(paths, path) == paths.end()) continue;
+    TreeEntry found{.text = {}, .is_link = words[0] == "120000", .is_executable = words[0] == "100755"};
+    const bool is_small =
+        std::strtoull(std::string(trimmed(words[3])).c_str(), nullptr, 10) <= limits::kJudgeScriptBytes;
+    if (is_small) found.text = SB_TRY(git.run({"cat-file", "blob", std::string(words[2])}));
+    entries.emplace(path, std::move(found));
+  }
+  return entries;
+}
+
 std::string kept_ref(const Job& job, std::string_view name) {
   return fmt::format("refs/signalbox/{}/{}", name, job.spec.run);
+}
+
+// Of the whole change, not only of this round.
+Result<Value> judge_facts(const Job& job, Git& git, const std::string& tree) {
+  const DeliverySpec& spec = job.spec;
+  const std::string base = spec.base.empty() ? spec.tree.base_commit : spec.base;
+  std::vector<Change> changes = SB_TRY(git.changes_between(base, tree));
+  std::erase_if(changes, [&](const Change& change) { return is_internal(change, spec); });
+  JudgePolicy policy{.checks = {}, .rules = spec.rule_paths, .protected_paths = spec.protected_paths};
+  const ReadEntries read = [&](const std::vector<std::string>& paths) { return entries_at(git, base, paths); };
+  if (!changes.empty()) policy.checks = SB_TRY(files_of_checks(all_commands(spec), read));
+  Value judges = Value::array();
+  for (const Judge& judge : judges_in(changes, policy)) {
+    judges.push_back(Value::object({{"file", shown(judge.file)}, {"why", judge.why}}));
+  }
+  return judges;
 }
 
 // A person may take weeks to answer, and `git gc` removes objects that nothing refers to.
@@ -192,6 +242,9 @@ Result<DeliveryStepResult> scope(const Job& job) {
     for (const std::string& path : SB_TRY(git.nested_repositories(job.spec.parent))) {
       done.findings.push_back(repository_finding(path));
     }
+    for (const std::string& path : SB_TRY(git.refused_names(job.spec.parent))) {
+      done.findings.push_back(git_folder_finding(path));
+    }
     if (done.findings.empty()) return std::unexpected(fixed.error());
     return done;
   }
@@ -209,13 +262,15 @@ Result<DeliveryStepResult> scope(const Job& job) {
   for (DeliveryFinding& finding : SB_TRY(link_findings(job, git, fixed->tree, fixed->changes))) {
     report.blocking.push_back(std::move(finding));
   }
+  Value judges = SB_TRY(judge_facts(job, git, fixed->tree));
   SB_TRY(save_trees(job, git, *fixed));
   DeliveryStepResult done{.passed = report.blocking.empty(), .findings = std::move(report.blocking)};
   done.facts = Value::object({{"tree", fixed->tree},
                               {"snapshot", fixed->snapshot},
                               {"files", files},
                               {"collateral", Value::array(report.collateral)},
-                              {"unchanged", Value::array(report.unchanged)}});
+                              {"unchanged", Value::array(report.unchanged)},
+                              {"judges", std::move(judges)}});
   return done;
 }
 
@@ -233,6 +288,10 @@ Result<std::string> make_commit(const Job& job, Git& git, const std::vector<std:
   return without_trailing_newlines(SB_TRY(git.run(call)).output);
 }
 
+Result<std::string> commit_of_round(const Job& job, Git& git, const std::string& tree) {
+  return make_commit(job, git, {job.spec.parent}, tree, subject_of(job.spec));
+}
+
 Result<DeliveryStepResult> commit(const Job& job) {
   Git git = SB_TRY(job.git());
   const DeliverySpec& spec = job.spec;
@@ -241,7 +300,7 @@ Result<DeliveryStepResult> commit(const Job& job) {
   if (tree == without_trailing_newlines(SB_TRY(git.run({"rev-parse", "--verify", spec.parent + "^{tree}"})))) {
     return blocked({"major", "nothing was changed", "", "nothing_changed"});
   }
-  const std::string hash = SB_TRY(make_commit(job, git, {spec.parent}, tree, subject_of(spec)));
+  const std::string hash = SB_TRY(commit_of_round(job, git, tree));
   DeliveryStepResult done{.facts = Value::object({{"commit", hash}, {"parent", spec.parent}, {"tree", tree}})};
   const std::string ref = "refs/heads/" + spec.tree.branch;
   const std::string tip = SB_TRY(git.commit_of(ref));

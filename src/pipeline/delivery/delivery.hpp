@@ -47,13 +47,17 @@ struct ProjectCheck {
 struct DeliverySpec {
   std::string run = {}, session = {}, goal = {};
   WorkTree tree = {};
-  int round = 0;            // fix round; each round is one commit
-  std::string parent = {};  // parent of the commit: the base, or the round before
-  TimestampMs at = 0;       // the commit's time
+  std::string repository = {};   // the user's checkout
+  std::string check_place = {};  // the folder of the checkouts in which checks run
+  int round = 0;                 // fix round; each round is one commit
+  std::string parent = {};       // parent of the commit: the base, or the round before
+  std::string base = {};         // of the whole change; empty: where the run started
+  TimestampMs at = 0;            // the commit's time
   std::vector<std::string> files_changed = {}, out_of_scope = {}, protected_paths = {};
+  std::vector<std::string> rule_paths = {};      // globs: what the settings give agents to read
   std::vector<std::string> internal_paths = {};  // of Signalbox, never delivered: .signalbox/current-pitch.md, …
   std::vector<std::string> retired_paths = {};   // of those: removed from the base where it has them
-  std::vector<ProjectCheck> checks = {};
+  std::vector<ProjectCheck> checks = {}, setup = {};
   bool checks_trusted = false;
   std::string title = {}, body = {};                // of the request
   std::string type = {}, scope = {}, subject = {};  // of the commit
@@ -76,7 +80,7 @@ struct DeliveryParts {
   Seams seams;
   Forge& forge;
   std::vector<std::string> secrets = {};  // known values, in addition to the patterns
-  // Runs a project's check in the sandbox, in the work tree.
+  // Runs a project's check in the sandbox, in the checkout made for it.
   std::function<Result<ProcessResult>(const ProjectCheck&, const std::string& directory)> run_check;
   std::function<bool()> should_continue = {};
 };
@@ -91,21 +95,22 @@ struct DeliveryParts {
 // | step | checks | does | facts |
 // |---|---|---|---|
 // | head | the run's branch, at the parent or above it | folds in commits an agent made | head, [folded] |
-// | scope | all changes against the parent | records them as a tree | tree, snapshot, files, collateral, unchanged |
-// | checks | | runs them, restores the work tree | checks: [{name, passed, exit, output, …}], [restored] |
-// | secrets | lines the tree adds | | scanned |
-// | commit | the branch has it | a commit of the tree, its times from the run | commit, parent, tree |
-// | push | the remote has it | pushes, if the remote's branch is unchanged | commit |
-// | request | branch and mark | opens or updates | request, url, at |
-// | request_checks | | queries them; `retry_at_ms` while they run | state |
-// | update | the branch has the base | merges the base into branch and work tree | commit, base, tree, snapshot |
-// | merge | it is merged | merges, at this commit only | at |
-// | confirm | it is merged | | merged_as, base |
-// | close | it is closed | closes the ticket with a comment | |
+// | scope | all changes against the parent | records them as a tree | tree, snapshot, files, collateral, unchanged,
+// judges | | checks | | runs them in a checkout of the commit | checks: [{name, passed, exit, output, …}], checked | |
+// secrets | lines the tree adds | | scanned | | commit | the branch has it | a commit of the tree, its times from the
+// run | commit, parent, tree | | push | the remote has it | pushes, if the remote's branch is unchanged | commit | |
+// request | branch and mark | opens or updates | request, url, at | | request_checks | | queries them; `retry_at_ms`
+// while they run | state | | update | the branch has the base | merges the base into branch and work tree | commit,
+// base, tree, snapshot | | merge | it is merged | merges, at this commit only | at | | confirm | it is merged | |
+// merged_as, base | | close | it is closed | closes the ticket with a comment | |
 Result<DeliveryStepResult> deliver(DeliveryStep step, const DeliverySpec& spec, const Value& before,
                                    DeliveryParts& parts);
 
-// For DeliveryParts::run_check: in bubblewrap where that works (the work tree writable, the rest read-only or absent,
+// Removes the checkout in which the run's checks ran.
+void remove_check_tree(const Seams& seams, const std::string& repository, const std::string& place,
+                       const std::string& run);
+
+// For DeliveryParts::run_check: in bubblewrap where that works (the checkout writable, the rest read-only or absent,
 // no network, no variables except PATH, HOME, LANG, TERM), otherwise without a sandbox; `sandbox` gets its name.
 using RunCheck = std::function<Result<ProcessResult>(const ProjectCheck&, const std::string& directory)>;
 RunCheck make_check_runner(const Seams& seams, const HomeDirectories& homes, std::function<bool()> should_continue = {},
@@ -120,7 +125,10 @@ struct ScopeReport {
 // Files of Signalbox, not part of the change: never delivered, never counted.
 bool is_internal(const Change& change, const DeliverySpec& spec);
 DeliveryFinding repository_finding(const std::string& path);
+DeliveryFinding git_folder_finding(const std::string& path);
 ScopeReport check_scope(const std::vector<Change>& changes, const DeliverySpec& spec);
+// Text that is safe to store and show: UTF-8, control and invisible characters escaped, secrets redacted.
+std::string visible_text(std::string_view text, const std::vector<std::string>& secrets);
 // Added lines only; names file, line and kind, never the value.
 std::vector<DeliveryFinding> scan_secrets(std::string_view diff, const std::vector<std::string>& known);
 

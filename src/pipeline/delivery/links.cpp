@@ -54,10 +54,6 @@ void put_before(std::deque<std::string>& parts, std::string_view path) {
   parts.insert(parts.begin(), pieces.begin(), pieces.end());
 }
 
-bool is_git_folder(std::string_view name) {
-  return name.size() == 4 && name[0] == '.' && (name[1] | 32) == 'g' && (name[2] | 32) == 'i' && (name[3] | 32) == 't';
-}
-
 struct LinkTarget {
   bool leads_out = false, leads_into_git = false;
   std::set<std::string> through = {};  // links on the way, itself included
@@ -79,7 +75,7 @@ LinkTarget follow(const Links& links, const std::string& link) {
       continue;
     }
     at.push_back(part);
-    way.leads_into_git = way.leads_into_git || is_git_folder(part);
+    way.leads_into_git = way.leads_into_git || is_like_git_folder(part);
     const auto found = links.find(fmt::format("{}", fmt::join(at, "/")));
     if (found == links.end()) continue;
     if (++hops > kMaxHops) return {};  // a loop: cannot be followed

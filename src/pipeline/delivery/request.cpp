@@ -23,13 +23,13 @@ constexpr std::int64_t kConfirmMs = 60'000;  // until an accepted merge must be 
 std::string title_of(const Job& job) {
   const DeliverySpec& spec = job.spec;
   const std::string title =
-      one_line(plain_text(spec.title.empty() ? spec.goal : spec.title, job.parts.secrets), kTitleBytes);
+      one_line(visible_text(spec.title.empty() ? spec.goal : spec.title, job.parts.secrets), kTitleBytes);
   return title.empty() ? "Run " + spec.run : without_references(title, spec.ticket, job.parts.forge.kind());
 }
 
 std::string body_of(const Job& job) {
   std::string body =
-      without_references(plain_text(job.spec.body, job.parts.secrets), job.spec.ticket, job.parts.forge.kind());
+      without_references(visible_text(job.spec.body, job.parts.secrets), job.spec.ticket, job.parts.forge.kind());
   if (body.size() > kBodyBytes) body = fmt::format("{}\n\n[cut]", utf8_prefix(body, kBodyBytes));
   while (body.ends_with('\n') || body.ends_with(' ')) body.pop_back();
   if (body.find(job.mark()) != std::string::npos) return body;
@@ -58,7 +58,7 @@ bool expects_checks(const Job& job) {
 // Includes the check's own output, which is untrusted data.
 std::string check_summary(const CheckReport& check, std::string_view how, const std::vector<std::string>& secrets) {
   std::string text = fmt::format("the forge's check {} {}", one_line(check.name, 200), how);
-  const std::string said = one_line(plain_text(check.said, secrets), kSaidBytes);
+  const std::string said = one_line(visible_text(check.said, secrets), kSaidBytes);
   if (!said.empty()) text += ": " + said;
   if (!check.url.empty()) text += fmt::format(" ({})", one_line(check.url, 500));
   return text;

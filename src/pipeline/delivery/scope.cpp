@@ -79,6 +79,13 @@ DeliveryFinding repository_finding(const std::string& path) {
   return {"major", fmt::format("{} is a nested repository", shown(path)), shown(path), "nested_repository"};
 }
 
+DeliveryFinding git_folder_finding(const std::string& path) {
+  return {
+      "critical",
+      fmt::format("{} is named like git's own folder, which some systems would take it for; remove it", shown(path)),
+      shown(path), "git_folder"};
+}
+
 ScopeReport check_scope(const std::vector<Change>& changes, const DeliverySpec& spec) {
   ScopeReport report;
   Rules rules{.declared = globs_of(spec.files_changed),
@@ -102,6 +109,7 @@ ScopeReport check_scope(const std::vector<Change>& changes, const DeliverySpec& 
       report.blocking.push_back(std::move(*fault));
       report.collateral.push_back(shown(path));
     }
+    if (names_git_folder(change.path)) report.blocking.push_back(git_folder_finding(change.path));
     if (change.is_repository && !change.was_repository) {
       report.blocking.push_back(repository_finding(change.path));
     }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "agent/secrets/redact.hpp"
 #include "agent/secrets/secret_patterns.hpp"
 #include "agent/tools/plain_text.hpp"
 #include "base/text/unicode.hpp"
@@ -146,7 +147,8 @@ void Scanner::take(std::string_view diff) {
 
 std::vector<DeliveryFinding> scan_secrets(std::string_view diff, const std::vector<std::string>& known) {
   std::vector<DeliveryFinding> findings;
-  Scanner(known, findings).take(diff);
+  const std::vector<std::string> forms = agent::secret_forms(known);
+  Scanner(forms, findings).take(diff);
   return findings;
 }
 
@@ -164,7 +166,7 @@ void scan_names(const std::vector<Change>& changes, const std::vector<std::strin
     });
     const auto places = patterns.find(agent::as_utf8(change.path));
     if (!has_known && places.empty()) continue;
-    const std::string name = plain_text(change.path, known);
+    const std::string name = visible_text(change.path, known);
     const std::string kind(has_known ? std::string_view("a configured secret") : places.front().kind);
     findings.push_back(
         {"critical", fmt::format("the name {} contains what looks like a secret ({})", name, kind), name, "secret"});
@@ -220,7 +222,7 @@ Result<DeliveryStepResult> secrets(const Job& job) {
       }
     }
   }
-  scan_names(changes, job.parts.secrets, done.findings);
+  scan_names(changes, agent::secret_forms(job.parts.secrets), done.findings);
   done.passed = done.findings.empty();
   done.facts.set("scanned", scanned);
   return done;

@@ -46,6 +46,8 @@ Result<std::vector<DeliveryFinding>> link_findings(const Job& job, Git& git, con
 // Its times come from the run, so that making it again gives the same hash.
 Result<std::string> make_commit(const Job& job, Git& git, const std::vector<std::string>& parents,
                                 const std::string& tree, const std::string& subject);
+// The commit of the round: what `commit` makes of the tree that `scope` recorded.
+Result<std::string> commit_of_round(const Job& job, Git& git, const std::string& tree);
 // The delivered commit: that of the round, or the update that followed it.
 Result<std::string> commit_fact(const Job& job);
 // The commit of the remote's ref; empty: it has none.
@@ -60,9 +62,36 @@ struct ChangedFile {
 std::vector<ChangedFile> changed_files(const std::vector<Change>& since_tree);
 // Writes them to the work tree as in `tree`.
 Status restore_files(Files& files, Git& git, const std::string& tree, const std::vector<ChangedFile>& wanted);
+
+// The checkout in which checks run: exactly a commit, and what `setup` made. Nothing of the agent's work tree is in it,
+// so that a file which git ignores, and which is therefore not delivered, cannot make a check pass. It is kept between
+// checks, and only what differs is written.
+class CheckTree {
+ public:
+  // Creates it if it is missing; runs `setup` in it once, at the commit the run started from.
+  static Result<CheckTree> open(const Job& job);
+  const std::string& path() const { return tree_.path; }
+  // Exactly this commit, with the files of `setup`.
+  Status reset_to(const std::string& commit);
+  // Before the next check: tracked files as in the commit. What an earlier check built stays.
+  Status restore_tracked(const std::string& commit);
+
+ private:
+  CheckTree(const Job& job, WorkTree tree) : job_(job), tree_(std::move(tree)) {}
+  static Result<WorkTree> make(const Job& job);
+  Status set_up();
+  Status run_setup();
+  Status check_out(const std::string& commit);
+  Status renew_submodules();
+  Status copy_made_files(const std::string& from, const std::string& to, const std::vector<std::string>& names);
+  Result<std::vector<std::string>> untracked();
+  std::string made_by_setup() const { return tree_.path + ".setup"; }
+
+  const Job& job_;
+  WorkTree tree_;
+};
+
 // One line without control characters, at most so many bytes.
 std::string one_line(std::string_view text, std::size_t max_bytes);
-// Text that is safe to store and show: UTF-8, without control sequences, secrets redacted.
-std::string plain_text(std::string_view text, const std::vector<std::string>& secrets);
 
 }  // namespace sb::pipeline::steps

@@ -83,6 +83,8 @@ class GitFixture {
   DeliverySpec spec(const WorkTree& tree, const std::string& run = "run1") const {
     DeliverySpec spec{.run = run, .session = "sess_1", .goal = "Raise the price"};
     spec.tree = tree;
+    spec.repository = repo();
+    spec.check_place = directory + "/check-trees";
     spec.parent = tree.base_commit;
     spec.at = 1'700'000'000'000;
     spec.files_changed = {"src/price.txt"};

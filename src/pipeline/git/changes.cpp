@@ -86,12 +86,15 @@ Result<std::vector<Change>> Git::changes(const std::string& from) {
 
 Result<std::string> Git::diff(const std::string& from, std::size_t max_bytes, const std::vector<Change>& without) {
   const std::string tree = SB_TRY(snapshot(from));
-  GitCall call{.words = {"diff-tree", "-r", "-p", "-M", "--no-ext-diff", "--no-textconv", from, tree},
-               .environment = {{"GIT_LITERAL_PATHSPECS", "0"}},
-               .max_bytes = max_bytes};
+  // From where git finds no attributes: the change may contain some that hide its own lines.
+  const std::string nowhere = SB_TRY(git_dir());
+  GitCall call{
+      .words = {"diff-tree", "-r", "-p", "-M", "--no-ext-diff", "--no-textconv", from, tree},
+      .environment = {{"GIT_LITERAL_PATHSPECS", "0"}, {"GIT_INDEX_FILE", join_path(nowhere, "signalbox-no-index")}},
+      .max_bytes = max_bytes};
   if (!without.empty()) call.words.insert(call.words.end(), {"--", "."});
   for (const Change& change : without) call.words.push_back(":(top,exclude,literal)" + change.path);
-  return std::move(SB_TRY(run(call)).output);
+  return std::move(SB_TRY(Git(seams_, nowhere, nowhere).run(call)).output);
 }
 
 Result<Git> git_of_work_tree(const Seams& seams, const WorkTree& tree) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/text.hpp"
 #include "base/text/unicode.hpp"
 
 namespace sb::pipeline {
@@ -125,7 +126,8 @@ Error error_of(const ProcessResult& exit, const GitCall& call) {
     return Error{code, fmt::format("git {}: {}", what, said), std::move(remedy), {}, retry};
   };
   if (has_any(all, {"No space left on device", "Disk quota exceeded", "File too large", "Read-only file system",
-                    "unable to write", "unable to create"}) ||
+                    "unable to write", "unable to create", "Out of diskspace", "couldn't write", "could not write",
+                    "write error"}) ||
       exit.code == 128 + 25) {  // SIGXFSZ
     return error(ErrorCode::kIo, "Free disk space or make the disk writable, then resume");
   }
@@ -151,6 +153,39 @@ Error error_of(const ProcessResult& exit, const GitCall& call) {
     return error(ErrorCode::kConflict, "");
   }
   return error(ErrorCode::kInvalid, "");
+}
+
+// The git folder of a checkout, or the folder itself if it is one; empty: there is none.
+std::string git_folder_of(const Files& files, std::string folder) {
+  for (; folder.size() > 1; folder = parent_path(folder)) {
+    const std::string entry = join_path(folder, ".git");
+    if (files.kind(entry) == FileKind::kDirectory) return entry;
+    const auto has = [&](std::string_view name) { return files.kind(join_path(folder, name)) != FileKind::kMissing; };
+    if (has("commondir") || (has("objects") && has("refs"))) return folder;
+    if (files.kind(entry) != FileKind::kFile) continue;
+    const std::string text = without_trailing_newlines(files.read(entry, 64 << 10).value_or(""));
+    if (!text.starts_with("gitdir: ")) return {};
+    return text.substr(8).starts_with('/') ? text.substr(8) : join_path(folder, text.substr(8));
+  }
+  return {};
+}
+
+// Git reports a damaged HEAD as "not a git repository"; nothing: that is not what is wrong.
+std::optional<Error> damaged_head(const Files& files, const std::string& directory) {
+  const std::string folder = git_folder_of(files, directory);
+  if (folder.empty()) return std::nullopt;
+  const std::string path = join_path(folder, "HEAD");
+  const auto text = files.read(path, 4096);
+  const std::string head = without_trailing_newlines(text.value_or(""));
+  const bool is_hash =
+      (head.size() == 40 || head.size() == 64) && head.find_first_not_of("0123456789abcdef") == std::string::npos;
+  if (head.starts_with("ref: refs/") || is_hash) return std::nullopt;
+  const std::string what = text ? "is damaged: it names neither a branch nor a commit" : "is missing";
+  return Error{
+      ErrorCode::kCorrupt,
+      fmt::format("{} {}", shown(path), what),
+      fmt::format("Restore it with the branch you were on, for example: echo 'ref: refs/heads/main' > {}", shown(path)),
+      {}};
 }
 
 }  // namespace
@@ -238,6 +273,7 @@ std::vector<std::string> secrets_in_configuration(const Seams& seams, const std:
 Result<ProcessResult> Git::run(const GitCall& call) {
   std::vector<std::string> argv = {"git", "-C", directory_};
   for (const char* setting : kSettings) argv.insert(argv.end(), {"-c", setting});
+  for (const std::string& setting : call.settings) argv.insert(argv.end(), {"-c", setting});
   if (!call.secret.empty()) add_secret(argv, call.secret.origin);
   GitCall whole = call;
   if (!git_dir_.empty()) {
@@ -252,8 +288,8 @@ Result<ProcessResult> Git::run(const GitCall& call) {
   // If we are killed, git must not continue to fill our work tree or index while the run is resumed: both would take
   // each other's locks. Other commands may finish: their effect is checked before they are repeated, and a push that is
   // cut off leaves locks in the remote.
-  constexpr std::array<std::string_view, 6> kFilling = {"worktree",  "submodule",    "add",
-                                                        "read-tree", "update-index", "restore"};
+  constexpr std::array<std::string_view, 8> kFilling = {"worktree",     "submodule", "add",      "read-tree",
+                                                        "update-index", "restore",   "checkout", "clean"};
   const bool is_filling = std::ranges::find(kFilling, call.words.front()) != kFilling.end();
   auto exit = seams_.process.run({.argv = std::move(argv),
                                   .input = call.input,
@@ -273,8 +309,11 @@ Result<ProcessResult> Git::run(const GitCall& call) {
               {},
               true});
   }
-  if (std::ranges::find(call.accepted_codes, exit->code) == call.accepted_codes.end())
-    return std::unexpected(error_of(*exit, call));
+  if (std::ranges::find(call.accepted_codes, exit->code) == call.accepted_codes.end()) {
+    Error error = error_of(*exit, call);
+    if (error.code != ErrorCode::kNotFound) return std::unexpected(std::move(error));
+    return std::unexpected(damaged_head(seams_.files, git_dir_.empty() ? directory_ : git_dir_).value_or(error));
+  }
   if (exit->output_truncated) {
     return fail(ErrorCode::kLimit,
                 fmt::format("git {} returned more than {} bytes", call.words.front(), call.max_bytes));

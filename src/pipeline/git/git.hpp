@@ -39,6 +39,7 @@ struct GitCall {
   std::map<std::string, std::string> environment = {};  // in addition to the clean environment
   bool is_remote = false;                               // accesses another repository: may use the user's key agents
   std::vector<int> accepted_codes = {0};                // exit codes that are not errors
+  std::vector<std::string> settings = {};               // NAME=VALUE, of git's configuration
   std::size_t max_bytes = std::size_t{64} << 20;
   std::int64_t time_ms = 600'000;
 };
@@ -67,6 +68,8 @@ class Git {
   Result<std::string> snapshot(const std::string& from);
   // Nested repositories of the work tree that are neither in `from` nor ignored by git.
   Result<std::vector<std::string>> nested_repositories(const std::string& from);
+  // Files that git would not record, because their path names a git folder.
+  Result<std::vector<std::string>> refused_names(const std::string& from);
   // Submodules of `from` whose `.git` was not made by `git submodule update`.
   Result<std::vector<std::string>> tampered_submodules(const std::string& from);
   // Those of the paths that are files in a commit, without links and folders. A file over `max_bytes` is replaced by
@@ -99,6 +102,10 @@ class Git {
 // The main repository of a work tree: remote URLs may be relative to its folder.
 Result<Git> repository_of(const Seams& seams, Git& work_tree);
 
+// Whether a name is git's own folder on some system: `.GIT`, `git~1`, `.git ` and the like. Git refuses most of them.
+bool is_like_git_folder(std::string_view name);
+bool names_git_folder(std::string_view path);  // any of its parts
+
 // A path or git output for people and for JSON: invalid bytes as `\xNN`.
 std::string shown(std::string_view bytes);
 // An error of Files about a path of a work tree, with the path as `shown`.
@@ -122,7 +129,8 @@ Result<RepositoryFacts> inspect_repository(const Seams& seams, const std::string
 Status check_in_place(const std::string& head, const std::string& base, const std::string& commit);
 
 // Creates the run's own work tree under `place`; a repeated call returns the same one, also when the first was killed
-// half way. A branch that exists and is not this run's is kConflict. Never removes anything that is not delivered.
+// half way. A branch that exists and is not this run's is kConflict. Never removes anything that is not delivered. If
+// its folder was deleted, it is created again: at the end of its branch.
 //
 // The start commit is stored in the ref `refs/signalbox/base/RUN`, written before anything else: a second attempt
 // starts from the same commit, and a branch of that name without the ref is not ours. The earlier position of a
@@ -136,6 +144,7 @@ struct WorkTreeSpec {
   std::string strategy = "worktree";  // none, worktree, read-only
   std::string base = "main", remote = "origin", prefix = "signalbox/";
   std::string secret = {}, secret_host = {};  // for fetching, only from that host
+  std::string commit = {};                    // where it starts; empty: at the base
 };
 Result<WorkTree> make_work_tree(const Seams& seams, const WorkTreeSpec& spec);
 // The Git of a run's work tree, located by the log and never by the files there. kConflict when its `.git` has changed:

@@ -250,5 +250,63 @@ TEST(Shown, IsPrintableText) {
   EXPECT_EQ(shown("\xe2\x82"), "\\xe2\\x82");
 }
 
+// What git prints on a full disk depends on the command.
+TEST(GitRun, AFullDiskIsNamed) {
+  GitFixture place;
+  for (const char* message :
+       {"fatal: unable to write loose object file: No space left on device",
+        "fatal: sha1 file '/r/.git/index.lock' write error. Out of diskspace",
+        "fatal: update_ref failed for ref 'refs/heads/x': couldn't write '/r/.git/refs/heads/x.lock'",
+        "fatal: could not write to '.git/worktrees/x/locked': Disk quota exceeded"}) {
+    place.put("bin/git", fmt::format("#!/bin/sh\necho \"{}\" >&2\nexit 128\n", message));
+    place.sh("chmod +x bin/git");
+    const Environment environment(std::map<std::string, std::string, std::less<>>{
+        {"PATH", place.directory + "/bin:/usr/bin:/bin"}, {"HOME", place.directory + "/home"}});
+    const Seams seams{place.files, place.clock, place.random, place.process, environment, place.streams};
+    const auto done = Git(seams, place.repo()).run({"add", "--all"});
+    ASSERT_FALSE(done);
+    EXPECT_EQ(done.error().code, ErrorCode::kIo) << message;
+    EXPECT_THAT(describe(done.error()), HasSubstr("Free disk space"));
+  }
+}
+
+TEST(GitRun, ADamagedHeadIsNamed) {
+  GitFixture place;
+  const WorkTree tree = place.tree();
+  for (const auto& [folder, file] : {std::pair(place.repo(), std::string("repo/.git/HEAD")),
+                                     std::pair(tree.path, std::string("repo/.git/worktrees/run1/HEAD"))}) {
+    const std::string before = place.read(file);
+    for (const char* head : {"garbage\n", "", "ref: ../../etc/passwd\n"}) {
+      place.put(file, head);
+      const auto done = Git(place.seams, folder).run({"status"});
+      ASSERT_FALSE(done);
+      EXPECT_EQ(done.error().code, ErrorCode::kCorrupt) << head;
+      EXPECT_THAT(describe(done.error()), AllOf(HasSubstr(file + " is damaged"), HasSubstr("ref: refs/heads/")));
+    }
+    place.put(file, before);
+    EXPECT_TRUE(Git(place.seams, folder).run({"status"}));
+  }
+}
+
+TEST(GitNames, AreLikeGitsOwnFolder) {
+  for (const char* path :
+       {".git/config", "a/.GIT/config", "a/GIT~1/x", ".git./x", ".git /x", ".g\u200cit/x", ".git::$X/y"}) {
+    EXPECT_TRUE(names_git_folder(path)) << path;
+  }
+  for (const char* path : {".gitignore", ".github/x", "git/x", "a.git/x", ".gitmodules", "\xff.git\xfe"}) {
+    EXPECT_FALSE(names_git_folder(path)) << path;
+  }
+}
+
+// A change may bring attributes that hide its own lines.
+TEST(GitDiff, ShowsWhatAttributesHide) {
+  GitFixture place;
+  const WorkTree tree = place.tree();
+  place.put("trees/run1/src/price.txt", "120\n");
+  place.put("trees/run1/.gitattributes", "*.txt -diff\n");
+  Git git = *git_of_work_tree(place.seams, tree);
+  EXPECT_THAT(*git.diff(tree.base_commit, 1 << 20), HasSubstr("+120"));
+}
+
 }  // namespace
 }  // namespace sb::pipeline

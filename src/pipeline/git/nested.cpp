@@ -4,7 +4,10 @@
 // write to the work tree may have written.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/text.hpp"
+#include "base/text/unicode.hpp"
 #include "pipeline/git/git.hpp"
 
 namespace sb::pipeline {
@@ -22,7 +25,41 @@ std::vector<std::string_view> pieces_of(std::string_view text) {
   return pieces;
 }
 
+// Characters that file systems of macOS ignore in names.
+bool is_ignored_in_names(char32_t c) {
+  return (c >= 0x200C && c <= 0x200F) || (c >= 0x202A && c <= 0x202E) || (c >= 0x206A && c <= 0x206F) || c == 0xFEFF;
+}
+
 }  // namespace
+
+bool is_like_git_folder(std::string_view name) {
+  std::string plain;
+  for (std::size_t at = 0; at < name.size();) {
+    const std::size_t from = at;
+    const bool is_text = is_utf8(name.substr(at, 1)) || is_utf8(name);
+    const char32_t c = is_text ? next_code_point(name, at) : static_cast<unsigned char>(name[at++]);
+    if (!is_ignored_in_names(c)) plain += name.substr(from, at - from);
+  }
+  plain = to_lower(std::string_view(plain).substr(0, plain.find(':')));
+  while (plain.ends_with('.') || plain.ends_with(' ')) plain.pop_back();
+  return plain == ".git" || plain == "git~1";
+}
+
+bool names_git_folder(std::string_view path) {
+  const auto parts = split(path, '/');
+  return std::ranges::any_of(parts, is_like_git_folder);
+}
+
+Result<std::vector<std::string>> Git::refused_names(const std::string& from) {
+  const auto index = SB_TRY(own_index(from));
+  const ProcessResult listed = SB_TRY(run(GitCall{
+      .words = {"ls-files", "--others", "--exclude-standard", "-z"}, .environment = index, .max_bytes = kListBytes}));
+  std::vector<std::string> found;
+  for (const std::string_view path : pieces_of(listed.output)) {
+    if (names_git_folder(path)) found.emplace_back(path);
+  }
+  return found;
+}
 
 Result<std::string> Git::git_dir() {
   if (!git_dir_.empty()) return git_dir_;

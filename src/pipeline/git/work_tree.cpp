@@ -60,6 +60,7 @@ class Maker {
   Status add(const std::string& commit);
   Status add_submodules();
   Result<bool> claim_branch(const std::string& commit);  // whether it exists
+  Status forget_deleted(const std::string& folder);
   // `folder`: the git folder of the work tree.
   Result<WorkTree> made(const std::string& path, const std::string& commit, const std::string& folder) const {
     std::string real = SB_TRY(seams_.files.canonical(folder));
@@ -70,6 +71,7 @@ class Maker {
   const WorkTreeSpec& spec_;
   Git git_;
   std::string path_, branch_, base_ref_;
+  bool has_begun_ = false;  // by an earlier call: its branch may have commits of the run
 };
 
 Result<std::string> Maker::find_base() {
@@ -99,8 +101,11 @@ Result<std::string> Maker::find_base() {
 }
 
 Result<std::string> Maker::base_commit() {
-  if (auto known = SB_TRY(git_.find_commit(base_ref_))) return std::move(*known);
-  const std::string commit = SB_TRY(find_base());
+  if (auto known = SB_TRY(git_.find_commit(base_ref_))) {
+    has_begun_ = true;
+    return std::move(*known);
+  }
+  const std::string commit = spec_.commit.empty() ? SB_TRY(find_base()) : spec_.commit;
   if (spec_.strategy == "none") SB_TRY(check_in_place(SB_TRY(git_.commit_of("HEAD")), spec_.base, commit));
   if (!branch_.empty() && SB_TRY(git_.find_commit("refs/heads/" + branch_))) {
     return fail(ErrorCode::kConflict,
@@ -124,7 +129,7 @@ Result<bool> Maker::claim_branch(const std::string& commit) {
   if (branch_.empty()) return false;
   const auto tip = SB_TRY(git_.find_commit("refs/heads/" + branch_));
   if (!tip) return false;
-  if (*tip == commit) return true;
+  if (*tip == commit || (has_begun_ && SB_TRY(git_.is_ancestor(commit, *tip)))) return true;
   return fail(ErrorCode::kConflict,
               fmt::format("the branch {} is at {}, which is not the start of this run", shown(branch_), *tip),
               "Rename or remove it, then resume");
@@ -149,6 +154,17 @@ Result<std::string> Maker::git_folder() {
     if (!is_written && name == spec_.run && is_begun) SB_TRY(remove_folder(seams_.files, folder));
   }
   return std::string();
+}
+
+// Its folder is gone, so git's own entry for it is all that is left. A folder with something in it is never replaced.
+Status Maker::forget_deleted(const std::string& folder) {
+  const auto left = seams_.files.list(path_);
+  if (left && !left->empty()) {
+    return fail(ErrorCode::kConflict, fmt::format("{} is no longer a work tree: its .git is missing", shown(path_)),
+                "Restore it: git worktree repair. Or move it away, to have a new one made");
+  }
+  SB_TRY(remove_folder(seams_.files, path_));
+  return remove_folder(seams_.files, folder);
 }
 
 // Only called while kReady is missing: this work tree was never handed out.
@@ -191,7 +207,7 @@ Status Maker::add(const std::string& commit) {
   if (cleared && !has_branch && !branch_.empty()) {
     (void)git_.run({"update-ref", "-d", "refs/heads/" + branch_, commit});
   }
-  if (cleared) (void)git_.run({"update-ref", "-d", base_ref_, commit});
+  if (cleared && !has_begun_) (void)git_.run({"update-ref", "-d", base_ref_, commit});
   Error error = done.error();
   error.message = fmt::format("cannot create the work tree {}: {}", shown(path_), error.message);
   return std::unexpected(std::move(error));
@@ -245,10 +261,7 @@ Result<WorkTree> Maker::make() {
   if (is_whole && seams_.files.kind(join_path(path_, ".git")) == FileKind::kFile) {
     return made(path_, commit, folder);
   }
-  if (is_whole) {
-    return fail(ErrorCode::kConflict, fmt::format("the work tree {} no longer exists", shown(path_)),
-                "Restore it, or drop it: git worktree prune");
-  }
+  if (is_whole) SB_TRY(forget_deleted(folder));
   if (!branch_.empty()) SB_TRY(git_.unlock("refs/heads/" + branch_));
   SB_TRY(remove_partial_work_tree());
   SB_TRY(add(commit));

@@ -91,6 +91,7 @@ Value packet_for(const RunState& state, const QuestionContext& about) {
   }
   packet.set("findings", Value(findings_now(state)));
   if (!about.diff_stat.empty()) packet.set("diff_stat", about.diff_stat);
+  if (!about.judges.empty()) packet.set("judges", about.judges);
   if (!state.request.empty()) packet.set("request", state.request);
   if (!state.url.empty()) packet.set("url", state.url);
   if (!state.commit.empty()) packet.set("commit", state.commit);
@@ -109,10 +110,14 @@ Checked<decision::Declaration> question_for(const RunState& state, const Questio
     options.push_back(std::move(option));
   }
   const std::string name = fmt::format("{}-{}-{}", decision::slug_of(about.question), state.id, state.events + 1);
+  Value sections = Value::object({{"context", context_of(state, about)}});
+  if (!about.judges.empty()) {
+    sections.set("safety_notice", "Read this first: it changes how later changes are judged.\n\n" + about.judges);
+  }
   Value root = Value::object({{"decision", name},
                               {"profile", "run"},
                               {"instruction", instruction_of(state, about)},
-                              {"sections", Value::object({{"context", context_of(state, about)}})},
+                              {"sections", std::move(sections)},
                               {"options", std::move(options)}});
   const Document document{"the question", to_json(root), root};
   return decision::parse_declaration(document, profiles(), decision::Author::kWorkflow);

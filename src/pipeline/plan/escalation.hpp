@@ -15,10 +15,12 @@ namespace sb::pipeline {
 struct QuestionContext {
   std::string question, reason;
   std::string diff_stat = {};
-  Value more = {};  // ticket_changed: {ticket, hash}
+  std::string judges = {};  // the change to files that judge later changes
+  Value more = {};          // ticket_changed: {ticket, hash}
 };
 
-// Stored in the `asked` event: {goal, reason, phase, round, findings, diff_stat, request, url, work_tree, branch, …}
+// Stored in the `asked` event: {goal, reason, phase, round, findings, diff_stat, judges, request, url, work_tree,
+// branch, …}
 Value packet_for(const RunState& state, const QuestionContext& about);
 Checked<decision::Declaration> question_for(const RunState& state, const QuestionContext& about,
                                             const RunSettings& settings);

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "agent/model/prices.hpp"
+#include "base/text.hpp"
 #include "pipeline/limits.hpp"
 
 namespace sb::pipeline {
@@ -19,6 +20,8 @@ constexpr std::array kUpToRequest = {DeliveryStep::kHead,    DeliveryStep::kScop
 // Repeated after an update.
 constexpr std::array kAfterUpdate = {DeliveryStep::kUpdate, DeliveryStep::kChecks, DeliveryStep::kPush,
                                      DeliveryStep::kRequest};
+
+constexpr std::size_t kReasonBytes = 1'000;
 
 constexpr std::string_view kComplete = "complete";  // as agent::to_string(agent::EndState::kComplete)
 
@@ -83,7 +86,7 @@ class Planner {
       }
       if (asked.choice == "restart")
         return EndRun{"abandoned", fmt::format("restarted as {} with the current ticket", restart_id(state_.id))};
-      if (asked.choice.starts_with('(') && asked.choice != "(retried)") {
+      if (asked.choice.starts_with('(') && asked.choice != "(retried)" && asked.choice != "(lost)") {
         return EndRun{"escalated", fmt::format("the question about {} was left {}", asked.question, asked.choice)};
       }
     }
@@ -116,10 +119,13 @@ class Planner {
     if (round > 0) {
       if (auto action = phase(Phase::kFix, round)) return action;
     }
+    // What was delivered before a lost phase was done again does not count.
+    const PhaseRecord* made = state_.newest(round > 0 ? Phase::kFix : Phase::kCoding, round);
+    const std::int64_t since = made == nullptr ? 0 : made->ended_seq;
     for (const DeliveryStep step : kUpToRequest) {
       if (all_findings_answered(round)) break;
       bool has_findings = false;
-      if (auto action = deliver(step, round, has_findings)) return action;
+      if (auto action = deliver(step, round, has_findings, since)) return action;
       if (has_findings) return std::nullopt;
     }
     return reviewed(round);
@@ -234,7 +240,9 @@ class Planner {
     const MergePolicy policy = merge_policy(settings_, is_hosted_);
     if (policy == MergePolicy::kNever) return finished("requested", "the settings leave merging to people");
     const bool was_tried = state_.newest(DeliveryStep::kMerge, round) != nullptr;
-    if (!has_word && !was_tried && (policy == MergePolicy::kAsk || needs_confirmation())) {
+    const bool is_agreed = has_word || (policy == MergePolicy::kAuto && !needs_confirmation());
+    // Whoever agreed before has not seen how the change alters the judging of the next one.
+    if (!was_tried && (!is_agreed || state_.newest_with_judges() != nullptr)) {
       const RunQuestion* asked = question_after(std::max(requested_at(round), reviewed_at(round)), "merge");
       if (asked == nullptr) return AskPerson{"merge", merge_reason(policy)};
       if (asked->choice == "leave") return finished("requested", fmt::format("{} left it open", by(*asked)));
@@ -254,6 +262,14 @@ class Planner {
   bool needs_confirmation() const { return !state_.escalations.empty() || state_.newest(Phase::kAudit) != nullptr; }
 
   std::string merge_reason(MergePolicy policy) const {
+    if (const RunState::DeliveryRecord* scope = state_.newest_with_judges()) {
+      std::string files;
+      for (const Value& judge : scope->done.facts["judges"].items()) {
+        files += fmt::format("{}{} ({})", files.empty() ? "" : ", ", judge.string_at("file").value_or(""),
+                             judge.string_at("why").value_or(""));
+      }
+      return shortened("it changes files that decide how later changes are judged: " + files, kReasonBytes);
+    }
     if (policy == MergePolicy::kAsk) return "the settings ask before merging";
     return state_.escalations.empty() ? "a review had blocking findings" : "the change went through an escalation";
   }
@@ -268,6 +284,7 @@ class Planner {
     const PhaseRecord* record = state_.newest(phase, round);
     if (record == nullptr) return begin(phase, round, 1);
     if (!record->is_over) return ContinuePhase{*record};
+    if (record->is_lost) return begin(phase, round, record->attempt + 1);
     const std::string label(to_string(phase));
     if (record->state == kComplete) {
       if (record->result.kind == ResultKind::kFull) return std::nullopt;
@@ -388,14 +405,26 @@ Policy policy_of(const RunSettings& settings) {
 }
 
 std::string verdict_of(const PhaseRecord& review) {
-  if (review.result.kind != ResultKind::kFull) return "unknown";
-  const Value& findings = review.result.artifact["findings"];
+  return review.result.kind == ResultKind::kFull ? verdict_in(review.result.artifact) : "unknown";
+}
+
+std::string verdict_in(const Value& artifact) {
+  const Value& findings = artifact["findings"];
   const auto blocks = [](const Value& finding) {
     return finding.string_at("severity") == "critical" || finding.string_at("severity") == "major";
   };
   if (findings.is_array() && std::ranges::any_of(findings.items(), blocks)) return "blocking";
-  const std::string verdict = review.result.artifact.string_at("verdict").value_or("");
+  const std::string verdict = artifact.string_at("verdict").value_or("");
   return verdict == "clean" || verdict == "minor" || verdict == "blocking" ? verdict : "unknown";
+}
+
+const Value* worst_verdict(const std::vector<Value>& verdicts) {
+  const auto badness = [](const Value& artifact) {
+    const std::string verdict = verdict_in(artifact);
+    return verdict == "clean" ? 0 : verdict == "minor" ? 1 : 2;
+  };
+  const auto worst = std::ranges::max_element(verdicts, {}, badness);
+  return worst == verdicts.end() ? nullptr : &*worst;
 }
 
 }  // namespace sb::pipeline

@@ -73,5 +73,8 @@ Value::Array findings_before(const RunState& state, int round);
 Policy policy_of(const RunSettings& settings);
 // clean, minor, blocking, unknown. A review with a critical or major finding is blocking, whatever verdict it states.
 std::string verdict_of(const PhaseRecord& review);
+std::string verdict_in(const Value& artifact);  // of kind wr.review_verdict
+// The first of the worst; null: there is none.
+const Value* worst_verdict(const std::vector<Value>& verdicts);
 
 }  // namespace sb::pipeline

@@ -73,8 +73,7 @@ struct Coordinator::Parts : CoordinatorParts {
 
   // Check what later phases need before the first one costs anything. Returns their hashes, by id.
   Result<Value> check_workflows(const RunRequest& request, const Route& route) const {
-    const auto catalog =
-        SB_TRY(workflow::Catalog::open(seams.files, seams.environment, home.home().homes(), request.workspace));
+    const auto catalog = SB_TRY(open_run_catalog(seams, home.home().homes(), request.workspace));
     Value hashes = Value::object();
     for (const std::string& id : workflows_of(route, settings)) {
       const workflow::CatalogEntry* entry = SB_TRY(catalog.find(id));

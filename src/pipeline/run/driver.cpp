@@ -86,8 +86,7 @@ Status RunDriver::record_resume() {
 // Sessions that have started keep their settings. A file that cannot be read now may not be needed any more; a phase
 // that needs it reports the error.
 Status RunDriver::compare_workflows() {
-  const auto catalog = workflow::Catalog::open(parts_.seams.files, parts_.seams.environment, parts_.home.home().homes(),
-                                               state_.workspace);
+  const auto catalog = open_run_catalog(parts_.seams, parts_.home.home().homes(), state_.workspace);
   if (!catalog) return {};
   const auto known = state_.workflows;
   for (const auto& [id, was] : known) {
@@ -123,6 +122,7 @@ Result<RunState> RunDriver::drive_until_blocked() {
   SB_TRY(parts_.forge.set_run(run_, pushed_commit()));
   SB_TRY(record_resume());
   SB_TRY(retry_close());
+  SB_TRY(restore_work_tree());
   for (;;) {
     if (!should_continue()) {
       suspend("it was interrupted");
@@ -288,6 +288,9 @@ Result<DriveStatus> RunDriver::act(const EndRun& end) {
   if (!state_.commit.empty()) payload.set("commit", state_.commit);
   if (!state_.request.empty()) payload.set("request", state_.request);
   if (!state_.url.empty()) payload.set("url", state_.url);
+  if (!state_.tree.path.empty()) {
+    remove_check_tree(parts_.seams, state_.repository, check_place(parts_.home.home().homes()), run_);
+  }
   if (!state_.tree.path.empty() && parts_.settings.strategy != "read-only") {
     const Status removed = remove_work_tree(parts_.seams, state_.repository, state_.tree, pushed_commit());
     // It contains undelivered work, so it stays.

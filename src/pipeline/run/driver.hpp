@@ -1,5 +1,5 @@
 // Drives one run: performs the plan's actions and appends the results. Its parts are in driver.cpp, driver_people.cpp,
-// driver_phases.cpp and driver_delivery.cpp.
+// driver_phases.cpp, driver_delivery.cpp and driver_tree.cpp.
 #pragma once
 
 #include <memory>
@@ -22,6 +22,11 @@ inline constexpr std::string_view kArchitectureWorkflow = "wr.architecture-scala
 // An error that cannot be fixed in the change or in the settings: it ends the driving, not the run.
 inline bool is_internal_failure(ErrorCode code) {
   return code == ErrorCode::kIo || code == ErrorCode::kCorrupt || code == ErrorCode::kInternal;
+}
+
+// Where the checkouts are in which checks run.
+inline std::string check_place(const HomeDirectories& homes) {
+  return join_path(homes.data, "check-trees");
 }
 
 // The first that exists and that no run has used; empty: there is none.
@@ -115,10 +120,14 @@ class RunDriver {
   Status note_refusal(const DeliverStep& step, const Error& error);
   Result<DriveStatus> refused(const DeliverStep& step, const Error& error);
   Status retry_close();
+  Status restore_work_tree();
+  Status restore_branch();
+  Status discard_questions();
   std::string pushed_commit() const;  // empty: nothing is delivered
   std::string base_commit() const;
   std::string used_pitch() const;
   std::string diff_stat();
+  std::string judge_hunks();
   Result<std::string> change_text(std::size_t max_bytes);
 
   CoordinatorParts& parts_;

@@ -24,6 +24,21 @@ std::string first_line(std::string_view text, std::size_t bytes) {
   return std::string(utf8_prefix(text.substr(0, text.find('\n')), bytes));
 }
 
+// Every text gets a fair share of the space, so that none can push another one out.
+std::string fitted(std::vector<std::string> texts, std::size_t bytes, const std::string& whole) {
+  std::ranges::sort(texts, {}, &std::string::size);
+  std::string all;
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    const std::size_t share = (bytes - std::min(bytes, all.size())) / (texts.size() - i);
+    const bool is_cut = texts[i].size() > share;
+    all += all.empty() ? "" : "\n";
+    all += is_cut ? fmt::format("{}\n[{} of {} bytes shown; all of it: {}]\n", utf8_prefix(texts[i], share), share,
+                                texts[i].size(), whole)
+                  : texts[i];
+  }
+  return all;
+}
+
 std::string bullets(std::string_view title, const Value& list) {
   if (!list.is_array() || list.items().empty()) return {};
   std::string text = fmt::format("\n\n{}\n", title);
@@ -55,6 +70,8 @@ DeliverySpec RunDriver::delivery_spec(int round) const {
   spec.run = run_;
   spec.goal = state_.goal;
   spec.tree = state_.tree;
+  spec.repository = state_.repository;
+  spec.check_place = check_place(parts_.home.home().homes());
   spec.round = round;
   spec.parent = state_.tree.base_commit;
   for (const RunState::DeliveryRecord& made : state_.deliveries) {
@@ -73,10 +90,15 @@ DeliverySpec RunDriver::delivery_spec(int round) const {
     spec.session = record.session;
     spec.at = record.ended_at;
   }
+  spec.base = base_commit();
   spec.protected_paths = parts_.settings.protected_paths;
+  spec.rule_paths = parts_.settings.tier0;
+  const std::string inside = state_.workspace + "/";
+  if (parts_.settings.soul.starts_with(inside)) spec.rule_paths.push_back(parts_.settings.soul.substr(inside.size()));
   spec.internal_paths = kPitchFiles;
   if (const std::string pitch = used_pitch(); !pitch.empty()) spec.retired_paths = {pitch};
   spec.checks = parts_.settings.checks;
+  spec.setup = parts_.settings.setup;
   spec.checks_trusted = parts_.settings.checks_trusted;
   const std::string title = state_.ticket.title.empty() ? state_.goal : state_.ticket.title;
   spec.title = first_line(title, 200);
@@ -266,6 +288,32 @@ std::string RunDriver::diff_stat() {
   }
   if (count > 30) text += fmt::format("\n… {} files in total", count);
   return text;
+}
+
+// The change to the files that judge later changes, for the person without whom it is not merged; empty: there is none.
+// What looks like a secret is redacted, and nothing can hide a line: neither attributes nor control characters.
+std::string RunDriver::judge_hunks() {
+  const RunState::DeliveryRecord* scope = state_.newest_with_judges();
+  if (scope == nullptr) return {};
+  const auto git = git_of_work_tree(parts_.seams, state_.tree);
+  Git reader = git ? *git : Git(parts_.seams, state_.repository);
+  const std::string tree = scope->done.facts.string_at("tree").value_or("");
+  std::map<std::string, std::string> paths;  // by their names in facts
+  for (const Change& change : reader.changes_between(base_commit(), tree).value_or(std::vector<Change>())) {
+    for (const std::string& path : {change.old_path, change.path}) paths[shown(path)] = path;
+  }
+  std::vector<std::string> hunks;
+  for (const Value& judge : scope->done.facts["judges"].items()) {
+    const std::string file = judge.string_at("file").value_or("");
+    const auto diff =
+        reader.run(GitCall{.words = {"diff-tree", "-r", "-p", "--text", "--no-renames", "--no-ext-diff",
+                                     "--no-textconv", "--no-color", base_commit(), tree, "--", paths[file]},
+                           .max_bytes = limits::kDiffBytes});
+    const std::string text = diff ? visible_text(diff->output, parts_.secrets) : diff.error().to_string();
+    hunks.push_back(fmt::format("{} ({}):\n{}", file, judge.string_at("why").value_or(""), text));
+  }
+  const std::string whole = fmt::format("git -C {} diff {} {}", state_.repository, base_commit(), tree);
+  return fitted(hunks, limits::kJudgeHunkBytes, whole);
 }
 
 Result<std::string> RunDriver::change_text(std::size_t max_bytes) {

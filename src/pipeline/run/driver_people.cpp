@@ -38,6 +38,7 @@ Status RunDriver::open_question(QuestionContext about) {
     about.diff_stat.clear();
   } else {
     about.diff_stat = diff_stat();
+    if (about.question == "merge" || about.question == "escalation") about.judges = judge_hunks();
   }
   const auto declared = question_for(state_, about, parts_.settings);
   if (!declared) return std::unexpected(declared.error().front());
@@ -183,6 +184,11 @@ Status RunDriver::withdraw_questions() {
   for (const PhaseRecord& record : state_.phases) {
     SB_TRY(parts_.home.sessions().stop(record.session, "its run is over", "run " + run_));
   }
+  return discard_questions();
+}
+
+// Those that were not answered, except a session's own.
+Status RunDriver::discard_questions() {
   return parts_.home.home().store().write([&](store::Transaction& transaction) -> Status {
     for (const RunQuestion& asked : state_.asked) {
       if (asked.choice.empty() && asked.question != "session") {

@@ -37,6 +37,12 @@ std::vector<std::string> texts_in(const Value& list) {
   return texts;
 }
 
+bool is_valid(const Value& artifact, std::string_view kind) {
+  return std::ranges::all_of(workflow::Contracts::bundled().all(), [&](const workflow::Contract* contract) {
+    return contract->kind != kind || workflow::violations(*contract, artifact).empty();
+  });
+}
+
 Error error_of(const engine::SessionError& error) {
   return error.error;
 }
@@ -84,8 +90,7 @@ Result<engine::StartRequest> RunDriver::prepare(const StartPhase& start, PhaseSe
       names_architecture(findings_before(state_, start.round + 1))) {
     started.workflow = kArchitectureWorkflow;
   }
-  const auto catalog = SB_TRY(workflow::Catalog::open(parts_.seams.files, parts_.seams.environment,
-                                                      parts_.home.home().homes(), state_.workspace));
+  const auto catalog = SB_TRY(open_run_catalog(parts_.seams, parts_.home.home().homes(), state_.workspace));
   const std::vector<ContextItem> context_items = context_items_for(start);
   Value context = Value::object({{"runId", run_}, {"phase", to_string(start.phase)}});
   for (const ContextItem& item : context_items) context.set(item.name, item.value);
@@ -238,10 +243,7 @@ Result<Value> RunDriver::artifact_of(const std::string& session, const std::stri
   const auto found = tip.artifacts.find(kind);
   if (found == tip.artifacts.end()) return Value();
   const Value artifact = SB_TRY(parse_json(SB_TRY(log_.blob(found->second))));
-  for (const workflow::Contract* contract : workflow::Contracts::bundled().all()) {
-    if (contract->kind == kind && !workflow::violations(*contract, artifact).empty()) return Value();
-  }
-  return artifact;
+  return is_valid(artifact, kind) ? artifact : Value();
 }
 
 Result<RunDriver::PhaseOutput> RunDriver::phase_output(const PhaseRecord& record) {
@@ -252,6 +254,7 @@ Result<RunDriver::PhaseOutput> RunDriver::phase_output(const PhaseRecord& record
   if (!kind.empty()) left.artifact = SB_TRY(artifact_of(session, kind));
   const engine::Summary summary = SB_TRY(sessions.summary(session));
   engine::Node node = SB_TRY(sessions.node(session, summary.tip));
+  std::vector<Value> verdicts;  // newest first
   while (node.parent != 0) {
     const int number = node.parent_attempt;
     node = SB_TRY(sessions.node(session, node.parent));
@@ -260,9 +263,16 @@ Result<RunDriver::PhaseOutput> RunDriver::phase_output(const PhaseRecord& record
     const auto output = SB_TRY(sessions.output(session, *attempt));
     // Without an artifact kind, the result of a phase is the output of its last step.
     if (kind.empty() && left.artifact.is_null() && !output.artifacts.empty()) left.artifact = output.artifacts.back();
+    for (const Value& artifact : output.artifacts) {
+      const bool is_verdict = record.phase == Phase::kReview && artifact.string_at("kind") == kind;
+      if (is_verdict && is_valid(artifact, kind)) verdicts.push_back(artifact);
+    }
     if (node.position.step == kRetrospectiveStep || output.notes.empty()) continue;
     left.notes += fmt::format("{}{}: {}", left.notes.empty() ? "" : "\n\n", node.title, output.notes);
   }
+  // A review that says different things at different steps, or in the iterations of a loop, is as bad as the worst.
+  if (const Value* worst = worst_verdict(verdicts); worst != nullptr && !left.artifact.is_null())
+    left.artifact = *worst;
   return left;
 }
 

@@ -47,6 +47,7 @@ class Folding {
         {"opened", &Folding::opened},
         {"routed", &Folding::routed},
         {"tree_made", &Folding::tree_made},
+        {"tree_restored", &Folding::tree_restored},
         {"phase_started", &Folding::phase_started},
         {"interpretation", &Folding::interpretation},
         {"phase_ended", &Folding::phase_ended},
@@ -105,6 +106,39 @@ class Folding {
     state_.tree = {stored.optional_string("path"), stored.optional_string("branch"), stored.optional_string("base"),
                    stored.optional_string("commit"), stored.optional_string("git_dir")};
     return {};
+  }
+
+  Status tree_restored(const RunEvent& event, StoredReader& stored) {
+    SB_TRY(tree_made(event, stored));
+    stored.optional_string("at");
+    for (const Value& item : stored.optional_array("lost").items()) {
+      StoredReader lost(item, "a phase that was lost");
+      const std::string phase = lost.optional_string("phase");
+      const std::int64_t round = lost.optional_integer("round"), attempt = lost.optional_integer("attempt");
+      SB_TRY(lost.done());
+      for (PhaseRecord& record : state_.phases) {
+        if (to_string(record.phase) == phase && record.round == round && record.attempt == attempt) lose(record, event);
+      }
+    }
+    return {};
+  }
+
+  // Questions about it are settled: it is done again.
+  void lose(PhaseRecord& record, const RunEvent& event) {
+    for (RunQuestion& asked : state_.asked) {
+      if (asked.seq < record.started_seq || !asked.choice.empty()) continue;
+      asked.choice = "(lost)";
+      asked.decided_seq = event.seq;
+    }
+    std::erase_if(state_.escalations, [&](const Escalation& one) { return one.seq > record.started_seq; });
+    if (!record.is_over) {
+      record.ended_at = event.time_ms;
+      stop_work_timer(event);
+    }
+    record.is_over = record.is_lost = true;
+    record.ended_seq = event.seq;
+    record.state = "lost";
+    record.reason = "its work tree was deleted";
   }
 
   Status phase_started(const RunEvent& event, StoredReader& stored) {

@@ -7,6 +7,8 @@
 //                  settings: to_value(RunSettings), a blob of the store; workflows: {ID: hash}, all that it may use
 //   routed         {mode, reasons: […], touches_ui}
 //   tree_made      {path, branch, base, commit, git_dir}
+//   tree_restored  {path, branch, base, commit, git_dir, at, lost: [{phase, round, attempt}]}
+//                  the folder had been deleted; lost: phases whose work only it had, which are done again
 //   phase_started  {phase, round, attempt, workflow, hash, session, bundle, blob}
 //                  bundle: agent::Bundle::facts(), [notes: what was ignored, and why]
 //                  blob: the bundle itself, a blob of the store
@@ -67,6 +69,7 @@ struct PhaseRecord {
   Value bundle;
   std::string blob;  // hex
   bool is_over = false;
+  bool is_lost = false;  // its work was deleted: it is done again
   std::string state, reason;
   PhaseResult result;
   std::optional<Policy> policy;
@@ -137,6 +140,8 @@ struct RunState {
   const PhaseRecord* newest(Phase phase) const;
   const PhaseRecord* newest(Phase phase, int round) const;
   const DeliveryRecord* newest(DeliveryStep step, int round) const;
+  // The newest record of `scope` if the change touches files that judge later ones; null: it does not.
+  const DeliveryRecord* newest_with_judges() const;
   const RunQuestion* open_question() const;  // the newest
   agent::Usage usage() const;
   std::int64_t micro_cents() const;

@@ -114,6 +114,14 @@ const RunState::DeliveryRecord* RunState::newest(DeliveryStep step, int round) c
   return nullptr;
 }
 
+const RunState::DeliveryRecord* RunState::newest_with_judges() const {
+  for (const DeliveryRecord& made : deliveries | std::views::reverse) {
+    const Value& judges = made.done.facts["judges"];
+    if (made.step == DeliveryStep::kScope && judges.is_array()) return judges.size() > 0 ? &made : nullptr;
+  }
+  return nullptr;
+}
+
 const RunQuestion* RunState::open_question() const {
   for (const RunQuestion& question : asked | std::views::reverse) {
     if (question.choice.empty()) return &question;

@@ -62,7 +62,7 @@ class Checking {
   }
 
   void check_workflows() {
-    const auto catalog = workflow::Catalog::open(seams_.files, seams_.environment, homes_, workspace_);
+    const auto catalog = open_run_catalog(seams_, homes_, workspace_);
     if (!catalog) return report_.faults.push_back(catalog.error());
     for (const auto& [phase, id] : settings_.phases) check_phase(*catalog, phase, id);
     for (const auto& [id, spec] : settings_.isolation) check_isolation(*catalog, id, spec);

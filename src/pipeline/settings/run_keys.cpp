@@ -197,32 +197,35 @@ void read_check(const Reader& reader, const SettingSource& source, std::vector<P
   checks.push_back(std::move(check));
 }
 
-Row checks_key() {
+// A list of commands. `setup` came later: where there is none, settings are stored as before.
+Row commands_key(std::string_view name, std::vector<ProjectCheck> RunSettings::* member, std::string_view help) {
   Value either = Value(Value::Array{line_schema(kCommandBytes), object_schema(check_keys())});
-  return {.name = "checks",
-          .help = "Commands that must succeed before a change is delivered",
+  return {.name = name,
+          .help = help,
           .schema = list_schema(Value::object({{"oneOf", std::move(either)}}), limits::kSettingsItems),
           .read =
-              [](const Reader& reader, const SettingSource& source, RunSettings& settings) {
-                settings.checks.clear();
+              [=](const Reader& reader, const SettingSource& source, RunSettings& settings) {
+                (settings.*member).clear();
                 for (const Reader& item : reader.items(limits::kSettingsItems)) {
-                  read_check(item, source, settings.checks);
+                  read_check(item, source, settings.*member);
                 }
                 settings.checks_trusted = true;  // the user's own or from a trusted folder; others are not read
               },
           .write =
-              [](const RunSettings& settings, Value& object) {
-                Value checks = Value::array();
-                for (const ProjectCheck& check : settings.checks) checks.push_back(stored(check_keys(), check));
-                object.set("checks", std::move(checks));
+              [=](const RunSettings& settings, Value& object) {
+                if (name != "checks" && (settings.*member).empty()) return;
+                Value commands = Value::array();
+                for (const ProjectCheck& command : settings.*member) commands.push_back(stored(check_keys(), command));
+                object.set(name, std::move(commands));
               },
           .restore =
-              [](const Value& object, RunSettings& settings) {
-                if (!object["checks"].is_array()) return;
-                for (const Value& one : object["checks"].items()) {
-                  restore(check_keys(), one, settings.checks.emplace_back());
+              [=](const Value& object, RunSettings& settings) {
+                if (!object[name].is_array()) return;
+                for (const Value& one : object[name].items()) {
+                  restore(check_keys(), one, (settings.*member).emplace_back());
                 }
-                settings.checks_trusted = !settings.checks.empty();  // untrusted ones are not stored
+                // Untrusted ones are not stored.
+                if (!(settings.*member).empty()) settings.checks_trusted = true;
               }};
 }
 
@@ -375,7 +378,10 @@ SettingKeys<RunSettings> make_run_keys(std::span<const agent::ModelProvider> pro
                                "Prefix of the branches that runs create. Default: signalbox/")},
                    ""),
       forge_key(forges),
-      checks_key(),
+      commands_key("checks", &R::checks, "Commands that must succeed before a change is delivered"),
+      commands_key("setup", &R::setup,
+                   "Commands that prepare the checkout in which checks run, for example npm ci. They run once, without "
+                   "the change; what they make is there for every check"),
       choice_key<R, MergePolicy>("merge", &R::merge, kMerges, "Default: ask on hosted forges, auto on local"),
       choice_key<R, OnPartial>("on_partial", &R::on_partial, kOnPartial,
                                "What happens if a phase leaves notes but no valid hand-off"),

@@ -56,6 +56,13 @@ void load_part(const Seams& seams, const std::string& directory, std::string_vie
 
 }  // namespace
 
+Result<workflow::Catalog> open_run_catalog(const Seams& seams, const HomeDirectories& homes,
+                                           const std::string& workspace) {
+  return workflow::Catalog::open(
+      seams.files, seams.environment, homes,
+      workflow::CatalogOptions{.workspace = workspace, .is_trusted = inbox::file_trust(seams.files, homes)});
+}
+
 std::map<Phase, std::string> bundled_phases() {
   return {{Phase::kDiscovery, "wr.discovery"},
           {Phase::kShaping, "wr.shaping"},

@@ -7,6 +7,7 @@
 //   branch: {strategy: worktree, prefix: signalbox/}
 //   forge: {kind: github, repository: acme/shop, token: $GITHUB_TOKEN}
 //   checks: [./check, {name: types, run: npm run types, time: 5m}]
+//   setup: [npm ci]               # once, before the first checks, in a checkout without the change
 //   merge: ask                    # auto, never
 //   on_partial: proceed           # retry_once, escalate
 //   fix_rounds: 2
@@ -32,6 +33,7 @@
 #include "pipeline/delivery/delivery.hpp"
 #include "pipeline/forge/forges.hpp"
 #include "pipeline/plan/hand_off.hpp"
+#include "workflow/catalog/catalog.hpp"
 #include "workflow/definition/definition.hpp"
 
 namespace sb::pipeline {
@@ -48,7 +50,7 @@ struct RunSettings {
   agent::AgentSettings agents;
   ForgeSettings forge;
   std::string base = "main", strategy = "worktree", prefix = "signalbox/";
-  std::vector<ProjectCheck> checks;
+  std::vector<ProjectCheck> checks, setup;
   bool checks_trusted = false;
   std::optional<MergePolicy> merge;  // absent: ask on hosted forges, auto on local
   OnPartial on_partial = OnPartial::kProceed;
@@ -79,6 +81,10 @@ Checked<RunSettings> load_settings(const Seams& seams, const HomeDirectories& ho
 enum class SettingsOrigin { kUser, kWorkspace };
 void read_settings(const Document& document, SettingsOrigin whose, const std::string& directory, RunSettings& settings,
                    Faults& faults, const SettingKeys<RunSettings>& keys = run_keys());
+
+// The workflows of a workspace. Its own replace the user's only where the user trusts them.
+Result<workflow::Catalog> open_run_catalog(const Seams& seams, const HomeDirectories& homes,
+                                           const std::string& workspace);
 
 // Which part of the run's context a workflow's agents get: as in the settings, else as in its definition.
 agent::ContextSpec isolation_of(const RunSettings& settings, const workflow::Definition& definition);

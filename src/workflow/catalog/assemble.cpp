@@ -34,6 +34,16 @@ Error reserved(std::string_view what, const std::string& file) {
           "reserved_name"};
 }
 
+Error untrusted(std::string_view what, const Origin& origin) {
+  return {ErrorCode::kForbidden,
+          fmt::format("{} is one of your own or a bundled one, which a project replaces only if you trust it",
+                      quote_json(what)),
+          "Rename it; or read the project's files, then run signalbox trust",
+          {origin.file, "", 0, 0},
+          false,
+          "untrusted_replacement"};
+}
+
 bool has_routine_prefix(std::string_view id) {
   return std::ranges::any_of(kRoutinePrefixes, [&](std::string_view prefix) { return id.starts_with(prefix); });
 }
@@ -135,6 +145,12 @@ void CatalogBuilder::add_project() {
     walks_.push_back({});
   }
   catalog_.bindings_ = read_bindings(files_, workspace, catalog_.faults_);
+  catalog_.are_bindings_trusted_ = true;
+  for (const char* name : {".workrail/bindings.json", ".signalbox/bindings.json"}) {
+    const auto file = files_.canonical(join_path(workspace, name));
+    const bool is_there = file && files_.kind(*file) != FileKind::kMissing;
+    if (is_there && !(options_.is_trusted && options_.is_trusted(*file))) catalog_.are_bindings_trusted_ = false;
+  }
 }
 
 void CatalogBuilder::add_named(const Environment& environment, std::string_view variable) {
@@ -212,7 +228,12 @@ void CatalogBuilder::take_contract(const Candidate& candidate) {
     const Contract* ours = Contracts::bundled().find(contract->ref);
     if (ours == nullptr || ours->hash != contract->hash)
       faults.push_back(reserved(contract->ref, candidate.origin.file));
+  } else if (const auto owner = owner_of_name_.find("contract " + contract->ref);
+             owner != owner_of_name_.end() && !may_replace(candidate.origin, owner->second)) {
+    const Contract* other = catalog_.contracts_.find(contract->ref);
+    if (other == nullptr || other->hash != contract->hash) faults.push_back(untrusted(contract->ref, candidate.origin));
   } else {
+    owner_of_name_.insert_or_assign("contract " + contract->ref, candidate.origin.kind);
     catalog_.contracts_.add(contract);
   }
 }
@@ -224,9 +245,18 @@ void CatalogBuilder::take_feature(const Candidate& candidate) {
     faults.insert(faults.end(), file.faults.begin(), file.faults.end());
   } else if (is_reserved(file.id) && !may_replace_bundled(candidate.origin.kind)) {
     faults.push_back(reserved(file.id, candidate.origin.file));
+  } else if (const auto owner = owner_of_name_.find("feature " + file.id);
+             owner != owner_of_name_.end() && !may_replace(candidate.origin, owner->second)) {
+    faults.push_back(untrusted(file.id, candidate.origin));
   } else {
+    owner_of_name_.insert_or_assign("feature " + file.id, candidate.origin.kind);
     catalog_.features_[file.id] = file.feature;
   }
+}
+
+bool CatalogBuilder::may_replace(const Origin& origin, SourceKind there) const {
+  if (origin.kind != SourceKind::kProject || there == SourceKind::kProject) return true;
+  return options_.is_trusted && options_.is_trusted(origin.file);
 }
 
 // A checkout of our own sources, or a copy of them: it replaces nothing.
@@ -260,6 +290,13 @@ void CatalogBuilder::take_workflow(const Candidate& candidate) {
     return;
   }
   auto& place = catalog_.entries_[entry->id];
+  if (place && !may_replace(entry->origin, place->origin.kind)) {
+    if (is_copy_of_bundled(*entry)) return;
+    entry->definition = nullptr;
+    entry->faults = {untrusted(entry->id, entry->origin)};
+    catalog_.refused_.push_back(std::move(entry));
+    return;
+  }
   if (place) {
     entry->shadows = place->shadows;
     entry->shadows.push_back(place->origin);
@@ -282,6 +319,7 @@ void CatalogBuilder::name_templates() {
     const CatalogEntry*& place = catalog_.routines_[name];
     const bool is_bundled = place != nullptr && place->origin.kind == SourceKind::kBundled;
     if (is_bundled && !may_replace_bundled(entry->origin.kind)) continue;
+    if (place != nullptr && !may_replace(entry->origin, place->origin.kind)) continue;
     if (place != nullptr) catalog_.entries_.find(place->id)->second->template_id.clear();
     place = entry;
     entry->template_id = std::move(name);

@@ -38,6 +38,8 @@ class CatalogBuilder {
   void take_feature(const Candidate& candidate);
   void take_workflow(const Candidate& candidate);
   bool is_copy_of_bundled(const CatalogEntry& entry) const;
+  // Whether a file may take the place of one from there.
+  bool may_replace(const Origin& origin, SourceKind there) const;
   void name_templates();
   void count();
   Status had_means() const;
@@ -46,10 +48,11 @@ class CatalogBuilder {
   const CatalogOptions& options_;
   SourceReader reader_;
   Catalog catalog_;
-  std::vector<SourceScan> walks_;                          // parallel to catalog_.sources_
-  std::map<const CatalogEntry*, std::size_t> source_of_;   // an entry's index in catalog_.sources_
-  std::map<std::string, std::size_t, std::less<>> owner_;  // a file's strongest source
-  std::optional<Error> unread_;                            // a file that could not be opened for lack of means
+  std::vector<SourceScan> walks_;                                 // parallel to catalog_.sources_
+  std::map<const CatalogEntry*, std::size_t> source_of_;          // an entry's index in catalog_.sources_
+  std::map<std::string, std::size_t, std::less<>> owner_;         // a file's strongest source
+  std::map<std::string, SourceKind, std::less<>> owner_of_name_;  // of contracts and features
+  std::optional<Error> unread_;                                   // a file that could not be opened for lack of means
   int looked_at_ = 0;
 };
 

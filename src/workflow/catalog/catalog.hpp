@@ -6,10 +6,12 @@
 //   project    of the workspace: workflows/, .workrail/workflows/, .signalbox/workflows/
 //   managed    folders attached with `workflow source add`, the last one strongest
 //   named      folders of SIGNALBOX_WORKFLOWS, then of WORKFLOW_STORAGE_PATH (path lists, first one strongest)
-// `wr.*` is reserved: only named and managed folders may replace ours, and are shown as replacing; elsewhere a `wr.*`
-// file is listed with that reason. In each folder every .json, .yaml and .yml file is read (walk.hpp): `internal/`
-// (loadable by id, not listed), `routines/` (templates, and startable), `contracts/` and `features/` as named,
-// `examples/` not at all. A walk is limited (limits.hpp) and reports when it stopped.
+// A project's file replaces one of the user's (or a bundled one) only if its folder is trusted; else it is listed with
+// that reason, and the user's is used. The same holds for what a project's bindings do to workflows that are not its
+// own. `wr.*` is reserved: only named and managed folders may replace ours, and are shown as replacing; elsewhere a
+// `wr.*` file is listed with that reason. In each folder every .json, .yaml and .yml file is read (walk.hpp):
+// `internal/` (loadable by id, not listed), `routines/` (templates, and startable), `contracts/` and `features/` as
+// named, `examples/` not at all. A walk is limited (limits.hpp) and reports when it stopped.
 //
 // If one source has an id twice, the variant in the file name decides (.lean. over .v2. over .agentic. over none), then
 // the path. A file that does not load stays in the catalog with its faults: listing it and starting it show the reason.
@@ -100,6 +102,9 @@ struct CatalogOptions {
   std::string workspace = {};               // absolute, or empty for none
   std::vector<std::string> overrides = {};  // files and folders above all other sources, as if named
   SourceCache* cache = nullptr;
+  // Whether a project's file (absolute, free of links) is in a folder that the user trusts as it is now; empty: none
+  // is.
+  std::function<bool(const std::string& file)> is_trusted = {};
   std::function<void(int files)> on_file = {};  // called with the number of files seen, for a progress line
   // The command that lists workflows, shown in the error about an unknown one.
   std::string list_command = "signalbox workflow list --all";
@@ -157,6 +162,7 @@ class Catalog {
   std::string list_command_;
   std::map<std::string, Value, std::less<>> features_;
   std::map<std::string, std::string, std::less<>> bindings_;          // `workflow\nslot`, or `\nslot` for any workflow
+  bool are_bindings_trusted_ = false;                                 // else only for workflows of the project
   std::map<std::string, const CatalogEntry*, std::less<>> routines_;  // by template id
   friend class CatalogResolver;
   friend class CatalogBuilder;

@@ -35,6 +35,7 @@ class CatalogTest : public testing::Test {
     CatalogOptions options;
     options.workspace = "/p";
     options.cache = cache;
+    options.is_trusted = [this](const std::string&) { return is_trusted; };
     auto catalog = Catalog::open(files, Environment(variables), homes, options);
     EXPECT_TRUE(catalog);
     return std::move(*catalog);
@@ -53,9 +54,11 @@ class CatalogTest : public testing::Test {
   FakeFiles files;
   std::map<std::string, std::string, std::less<>> variables;
   HomeDirectories homes{"/user/config", "/user/data", "/user/state"};
+  bool is_trusted = false;
 };
 
 TEST_F(CatalogTest, ReadsEverySourceWeakestFirst) {
+  is_trusted = true;
   write("/user/config/workflows/a.yaml", workflow("acme.aa"));
   const std::vector<std::pair<std::string, SourceKind>> stronger = {
       {"/p/workflows/a.json", SourceKind::kProject},
@@ -83,6 +86,47 @@ TEST_F(CatalogTest, ReadsEverySourceWeakestFirst) {
     EXPECT_FALSE(entry->replaces_bundled);
     EXPECT_THAT(ids(catalog), ElementsAre("acme.aa"));
   }
+}
+
+TEST_F(CatalogTest, AnUntrustedProjectReplacesNothingOfTheUsers) {
+  write("/user/config/workflows/a.yaml", workflow("acme.aa"));
+  for (const char* path : {"/p/workflows/a.yaml", "/p/.workrail/workflows/a.yaml", "/p/.signalbox/workflows/a.yaml"}) {
+    write(path, workflow("acme.aa"));
+    write("/p/workflows/b.yaml", workflow("acme.bb"));
+    const Catalog catalog = open();
+    EXPECT_EQ((*catalog.find("acme.aa"))->origin.kind, SourceKind::kUser) << path;
+    EXPECT_THAT(ids(catalog), Contains("acme.bb")) << "its own are available";
+    const auto all = catalog.list(true);
+    const auto refused = std::ranges::find_if(all, [&](const CatalogEntry* each) { return each->origin.file == path; });
+    ASSERT_NE(refused, all.end()) << path;
+    EXPECT_THAT(reason(*refused), HasSubstr("signalbox trust"));
+    files.contents().erase(path);
+  }
+  write("/p/workflows/a.yaml", workflow("acme.aa"));
+  is_trusted = true;
+  EXPECT_EQ((*open().find("acme.aa"))->origin.kind, SourceKind::kProject);
+}
+
+TEST_F(CatalogTest, AnUntrustedProjectBindsOnlySlotsOfItsOwn) {
+  const std::string slots = "extensionPoints: [{slotId: pass, purpose: Any., default: acme.pass}]\n";
+  const auto with_slot = [&](const std::string& id) {
+    return "id: " + id + "\nname: N\ndescription: D.\nversion: 1.0.0\n" + slots +
+           "steps:\n  - {id: one, title: One, prompt: \"Run {{wr.bindings.pass}}.\"}\n";
+  };
+  write("/user/config/workflows/u.yaml", with_slot("acme.users"));
+  write("/p/workflows/p.yaml", with_slot("acme.projects"));
+  write("/user/config/workflows/pass.yaml", workflow("acme.pass"));
+  write("/p/workflows/evil.yaml", workflow("acme.evil"));
+  write("/p/.workrail/bindings.json", R"({"pass": "acme.evil"})");
+  const auto bound = [&](const std::string& id) {
+    const Catalog catalog = open();
+    const auto bundle = catalog.compile(**catalog.find(id));
+    return bundle ? bundle->back()->bindings.at("pass") : to_lines(bundle.error());
+  };
+  EXPECT_EQ(bound("acme.users"), "acme.pass");
+  EXPECT_EQ(bound("acme.projects"), "acme.evil");
+  is_trusted = true;
+  EXPECT_EQ(bound("acme.users"), "acme.evil");
 }
 
 TEST_F(CatalogTest, HasTheBundledWorkflowsAndAllOfThemCompile) {

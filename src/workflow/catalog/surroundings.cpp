@@ -62,7 +62,12 @@ std::vector<std::string> CatalogResolver::ref_ids() const {
   return keys_of(builtin_refs());
 }
 
+// A project decides about the slots of its own workflows; about those of others only in a trusted folder.
 const std::string* CatalogResolver::binding(std::string_view workflow_id, std::string_view slot) const {
+  const auto bound = catalog_.entries_.find(workflow_id);
+  const bool is_projects = bound != catalog_.entries_.end() && bound->second->origin.kind == SourceKind::kProject;
+  const bool is_listed = bound != catalog_.entries_.end();
+  if (is_listed && !is_projects && !catalog_.are_bindings_trusted_) return nullptr;
   for (const std::string_view of : {workflow_id, std::string_view()}) {
     const auto found = catalog_.bindings_.find(binding_key(of, slot));
     if (found != catalog_.bindings_.end()) return &found->second;
