@@ -113,7 +113,7 @@ class Run {
  private:
   static constexpr std::int64_t kAskedEveryMs = 1'000;
   static constexpr std::int64_t kMeasuredEveryMs = 100;
-  static constexpr std::int64_t kOwnProcesses = 4;  // the guard, and those of a sandbox
+  static constexpr std::int64_t kOwnProcesses = 4;    // the guard, and those of a sandbox
   static constexpr std::size_t kPipeBytes = 1 << 20;  // maximum pipe capacity for an unprivileged user
 
   bool is_wanted() {

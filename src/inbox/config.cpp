@@ -55,9 +55,9 @@ SettingKeys<Config> make_user_keys() {
        .read = read_workspaces}};
   SettingKeys<Config> keys;
   for (const SettingKey<Policy>& key : policy_keys) keys.push_back(key_of(&Config::policy, key));
-  keys.push_back(key_of(&Config::sandbox,
-                        group_key("sandbox", sandbox::setting_keys(),
-                                  "What agents and checks reach on this machine. Only in config.yaml")));
+  keys.push_back(
+      key_of(&Config::sandbox, group_key("sandbox", sandbox::setting_keys(),
+                                         "What agents and checks reach on this machine. Only in config.yaml")));
   for (SettingKey<Config>& key : keys) key.write = nullptr, key.restore = nullptr;
   return keys;
 }

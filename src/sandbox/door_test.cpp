@@ -22,8 +22,7 @@ TEST(ProxyRequest, PlainRequestsAreForwardedOneAConnection) {
       "GET http://example.com/a?b HTTP/1.1\r\nHost: example.com\r\nProxy-Authorization: x\r\nConnection: "
       "keep-alive\r\nAccept: */*\r\n\r\n");
   EXPECT_EQ(request.endpoint, "example.com:80");
-  EXPECT_EQ(request.forwarded,
-            "GET /a?b HTTP/1.1\r\nHost: example.com\r\nAccept: */*\r\nConnection: close\r\n\r\n");
+  EXPECT_EQ(request.forwarded, "GET /a?b HTTP/1.1\r\nHost: example.com\r\nAccept: */*\r\nConnection: close\r\n\r\n");
   EXPECT_EQ(read_proxy_request("GET http://x:8080 HTTP/1.1\r\n\r\n").forwarded,
             "GET / HTTP/1.1\r\nConnection: close\r\n\r\n");
   EXPECT_EQ(read_proxy_request("GET https://x/ HTTP/1.1\r\n\r\n").endpoint, "");

@@ -17,7 +17,8 @@ Result<ProcessResult> run_enclosed(const Seams& seams, const HomeDirectories& ho
 // make none (only version 2, delegated to this user). `root`: where the groups are mounted.
 class ControlGroup {
  public:
-  static std::optional<ControlGroup> make(Files& files, const Limits& limits, const std::string& root = "/sys/fs/cgroup",
+  static std::optional<ControlGroup> make(Files& files, const Limits& limits,
+                                          const std::string& root = "/sys/fs/cgroup",
                                           const std::string& own = "/proc/self/cgroup");
   ControlGroup(ControlGroup&& other) noexcept : path_(std::exchange(other.path_, {})) {}
   ControlGroup& operator=(ControlGroup&&) = delete;

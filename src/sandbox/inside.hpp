@@ -24,7 +24,8 @@ std::optional<int> run_if_inside(int argc, char** argv);
 
 // No new user namespaces (in one, the kernel trusts the command with far more), no kernel keyrings, no sockets but
 // unix, IP and netlink (others, vsock for example, ignore the network namespace), no io_uring (it would pass the
-// filter), nothing typed into a terminal, no set-user-id files. Needs no_new_privs, which bubblewrap sets. False: could not be installed.
+// filter), nothing typed into a terminal, no set-user-id files. Needs no_new_privs, which bubblewrap sets. False: could
+// not be installed.
 bool install_call_filter();
 
 }  // namespace sb::sandbox

@@ -59,8 +59,8 @@ void add_temporary(std::vector<std::string>& words, const std::string& path, std
 }
 
 std::vector<std::string> fixed_words(const Sandbox& sandbox) {
-  std::vector<std::string> words = {sandbox.program, "--unshare-all", "--unshare-user",   "--die-with-parent",
-                                    "--new-session", "--cap-drop",    "ALL"};
+  std::vector<std::string> words = {
+      sandbox.program, "--unshare-all", "--unshare-user", "--die-with-parent", "--new-session", "--cap-drop", "ALL"};
   if (sandbox.is_root) add(words, {"--uid", kNobody, "--gid", kNobody});
   for (const std::string& folder : system_folders()) add(words, {"--ro-bind-try", folder, folder});
   // Read-only as a whole: the kernel's settings belong to root, and root outside is the owner of these processes when
@@ -181,11 +181,12 @@ Sandbox find_sandbox(const Seams& seams, const Settings& settings) {
 }
 
 Error refusal(const Sandbox& sandbox) {
-  return {ErrorCode::kForbidden,
-          fmt::format("agents need a sandbox, and there is none: {}", sandbox.missing),
-          "Install bubblewrap and allow user namespaces (signalbox doctor shows what is missing). To run agents without "
-          "a sandbox, where they can read everything you can, write sandbox: {mode: none} into your config.yaml",
-          {}};
+  return {
+      ErrorCode::kForbidden,
+      fmt::format("agents need a sandbox, and there is none: {}", sandbox.missing),
+      "Install bubblewrap and allow user namespaces (signalbox doctor shows what is missing). To run agents without "
+      "a sandbox, where they can read everything you can, write sandbox: {mode: none} into your config.yaml",
+      {}};
 }
 
 std::map<std::string, std::string> clean_environment(const Environment& environment) {

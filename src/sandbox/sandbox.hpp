@@ -17,11 +17,11 @@
 namespace sb::sandbox {
 
 struct Sandbox {
-  std::string program = {};   // bwrap, absolute; empty: no working one
-  std::string missing = {};   // why not
-  bool has_own_proc = true;   // some containers do not allow mounting one
-  bool is_root = false;       // this process is root's
-  std::string inside = {};    // our own program, which starts commands there
+  std::string program = {};  // bwrap, absolute; empty: no working one
+  std::string missing = {};  // why not
+  bool has_own_proc = true;  // some containers do not allow mounting one
+  bool is_root = false;      // this process is root's
+  std::string inside = {};   // our own program, which starts commands there
   Settings settings = {};
   std::vector<std::string> private_files = {};  // of the system
 
@@ -45,8 +45,8 @@ std::map<std::string, std::string> clean_environment(const Environment& environm
 // What a command can access besides the read-only system. All paths absolute, without links.
 struct Place {
   std::string workspace;
-  std::string directory = {};  // where it starts; empty: the workspace
-  bool is_writable = true;     // the workspace
+  std::string directory = {};              // where it starts; empty: the workspace
+  bool is_writable = true;                 // the workspace
   std::vector<std::string> writable = {};  // besides the workspace, anywhere
   std::vector<std::string> readable = {};  // shown wherever they are
   std::vector<std::string> sealed = {};    // read-only parts of the workspace
@@ -55,11 +55,11 @@ struct Place {
     std::string from, to;
     bool is_writable = false;
   };
-  std::vector<Copy> elsewhere = {};     // shown under another path
-  std::vector<int> host_ports = {};     // of this machine's loopback, reachable at the same port
+  std::vector<Copy> elsewhere = {};       // shown under another path
+  std::vector<int> host_ports = {};       // of this machine's loopback, reachable at the same port
   std::vector<std::string> servers = {};  // host:port, reachable through the proxy, besides those of the settings
-  std::string home = {};                // the user's, replaced by an empty one; see users_home()
-  std::string door = {};                // the socket of sandbox/door.hpp; empty: no network
+  std::string home = {};                  // the user's, replaced by an empty one; see users_home()
+  std::string door = {};                  // the socket of sandbox/door.hpp; empty: no network
 };
 int proxy_port(const Place& place);  // of the loopback inside
 // Everything before the command. The deeper path wins; for equal paths hiding wins.

@@ -68,20 +68,20 @@ TEST_F(Doors, NothingOutsideOfTheTreeIsWritable) {
 TEST_F(Doors, TheHomeIsAbsentExceptForToolsAndWhatIsNamed) {
   for (const char* name : {".env", ".ssh/id", ".mysql_history", ".authinfo", ".Xauthority", ".viminfo", ".fly/token",
                            ".cf/config.json", "notes.txt", ".config/gh/hosts.yml", "other/.env"}) {
-    room.write(std::string("home/") + name, "SECRET-MARK");
+    room.write(std::string("user/") + name, "SECRET-MARK");
   }
-  room.write("home/.cargo/bin/cargo-x", "tool");
-  room.write("home/.cargo/credentials.toml", "SECRET-MARK");
+  room.write("user/.cargo/bin/cargo-x", "tool");
+  room.write("user/.cargo/credentials.toml", "SECRET-MARK");
   EXPECT_THAT(room.output("cd; find . -type f; grep -r SECRET-MARK ."), Not(HasSubstr("SECRET-MARK")));
   EXPECT_EQ(room.run("cat ~/.cargo/bin/cargo-x").output, "tool");
   closed("ls ../other || ls /home || ls /root || ls /mnt || ls /srv");
-  room.settings.read = {"~/notes.txt", room.directory + "/home/other"};
+  room.settings.read = {"~/notes.txt", room.directory + "/user/other"};
   EXPECT_EQ(room.run("cat ~/notes.txt").output, "SECRET-MARK");
   EXPECT_EQ(room.run("cat ~/other/.env").output, "SECRET-MARK");
   closed("echo x > ~/other/.env");
   closed("cat ~/.env");
   open("mkdir -p ~/.cache/x && echo x > ~/.cache/x/y");
-  EXPECT_FALSE(std::filesystem::exists(room.directory + "/home/.cache"));
+  EXPECT_FALSE(std::filesystem::exists(room.directory + "/user/.cache"));
 }
 
 TEST_F(Doors, FoldersOfPathAreVisibleWithTheirLibraries) {
@@ -95,11 +95,11 @@ TEST_F(Doors, FoldersOfPathAreVisibleWithTheirLibraries) {
 }
 
 TEST_F(Doors, IgnoredFilesOfTheUsersCheckoutAreHiddenUnlessNamed) {
-  room.write("home/project/.gitignore", ".env\nnode_modules/\n*.pem\n");
-  room.write("home/project/.env", "SECRET-MARK");
-  room.write("home/project/deep/key.pem", "SECRET-MARK");
-  room.write("home/project/node_modules/a/index.js", "dependency");
-  ASSERT_EQ(room.shell("cd home/project && git init -q && git add .gitignore"), 0);
+  room.write("user/project/.gitignore", ".env\nnode_modules/\n*.pem\n");
+  room.write("user/project/.env", "SECRET-MARK");
+  room.write("user/project/deep/key.pem", "SECRET-MARK");
+  room.write("user/project/node_modules/a/index.js", "dependency");
+  ASSERT_EQ(room.shell("cd user/project && git init -q && git add .gitignore"), 0);
   EXPECT_THAT(room.output("cat .env deep/key.pem"), Not(HasSubstr("SECRET-MARK")));
   EXPECT_EQ(room.run("cat node_modules/a/index.js").output, "dependency");
   room.settings.read = {".env"};
@@ -108,8 +108,8 @@ TEST_F(Doors, IgnoredFilesOfTheUsersCheckoutAreHiddenUnlessNamed) {
 
 TEST_F(Doors, WhatAnAgentMakesInItsOwnTreeStaysUsable) {
   room.workspace = room.homes.state + "/trees/one";
-  room.write("home/.sb/trees/one/.gitignore", "made\n");
-  ASSERT_EQ(room.shell("cd home/.sb/trees/one && git init -q"), 0);
+  room.write("user/.sb/trees/one/.gitignore", "made\n");
+  ASSERT_EQ(room.shell("cd user/.sb/trees/one && git init -q"), 0);
   open("echo x > made");
   EXPECT_EQ(room.run("cat made").output, "x\n");
 }
@@ -117,10 +117,10 @@ TEST_F(Doors, WhatAnAgentMakesInItsOwnTreeStaysUsable) {
 TEST_F(Doors, UnixSocketsOfTheMachineAreNotReachable) {
   const std::string script =
       "python3 -c 'import socket,sys; s=socket.socket(socket.AF_UNIX); s.connect(sys.argv[1]); print(\"REACHED\")' ";
-  const std::string in_home = room.directory + "/home/.colima/docker.sock";
+  const std::string in_home = room.directory + "/user/.colima/docker.sock";
   const std::string in_tree = room.workspace + "/dev.sock";
   const std::string in_named = room.directory + "/named/x.sock";
-  for (const char* folder : {"home/.colima", "named"}) {
+  for (const char* folder : {"user/.colima", "named"}) {
     std::filesystem::create_directories(room.directory + "/" + folder);
   }
   const Socket one = listen_at_path(in_home), two = listen_at_path(in_tree), three = listen_at_path(in_named);
@@ -168,7 +168,8 @@ class Echo {
 };
 
 constexpr const char* kFetch =
-    "fetch() { exec 3<>/dev/tcp/127.0.0.1/$1 || return 1; printf 'GET / HTTP/1.1\\r\\nHost: x\\r\\n\\r\\n' >&3; cat <&3; }; ";
+    "fetch() { exec 3<>/dev/tcp/127.0.0.1/$1 || return 1; printf 'GET / HTTP/1.1\\r\\nHost: x\\r\\n\\r\\n' >&3; cat "
+    "<&3; }; ";
 
 TEST_F(Doors, NoPortOfTheMachineIsReachable) {
   const Echo server;
@@ -207,23 +208,26 @@ TEST_F(Doors, ServersThatTheUserNamedAreReachedThroughTheProxy) {
 
 TEST_F(Doors, NoFurtherUserNamespacesKeyringsAndForeignSockets) {
   closed("unshare --user true");
-  const std::string call = "python3 -c 'import ctypes,sys; l=ctypes.CDLL(None,use_errno=True); "
-                           "r=l.syscall(*[int(x) for x in sys.argv[1:]]); sys.exit(0 if r>=0 else 1)' ";
-  closed(call + "272 268435456");      // unshare(CLONE_NEWUSER)
+  const std::string call =
+      "python3 -c 'import ctypes,sys; l=ctypes.CDLL(None,use_errno=True); "
+      "r=l.syscall(*[int(x) for x in sys.argv[1:]]); sys.exit(0 if r>=0 else 1)' ";
+  closed(call + "272 268435456");         // unshare(CLONE_NEWUSER)
   closed(call + "56 268435473 0 0 0 0");  // clone(CLONE_NEWUSER | SIGCHLD)
-  closed(call + "250 0 -3 0");         // keyctl(GET_KEYRING_ID, session)
-  closed(call + "425 8 0");            // io_uring_setup
-  closed(call + "41 40 1 0");          // socket(AF_VSOCK)
-  closed(call + "41 38 5 0");          // socket(AF_ALG)
-  open(call + "41 1 1 0");             // socket(AF_UNIX)
-  open(call + "39");                   // getpid
+  closed(call + "250 0 -3 0");            // keyctl(GET_KEYRING_ID, session)
+  closed(call + "425 8 0");               // io_uring_setup
+  closed(call + "41 40 1 0");             // socket(AF_VSOCK)
+  closed(call + "41 38 5 0");             // socket(AF_ALG)
+  open(call + "41 1 1 0");                // socket(AF_UNIX)
+  open(call + "39");                      // getpid
 }
 
 TEST_F(Doors, NoSetUserIdFiles) {
   closed("cp /bin/true own && chmod u+s own");
   closed("cp /bin/true own2 && chmod g+s own2");
   closed("python3 -c 'import os; os.close(os.open(\"made\", os.O_CREAT | os.O_WRONLY, 0o4755))'");
-  open("python3 -c 'import os; os.close(os.open(\"plain\", os.O_CREAT | os.O_WRONLY, 0o755)); os.chmod(\"plain\", 0o700)'");
+  open(
+      "python3 -c 'import os; os.close(os.open(\"plain\", os.O_CREAT | os.O_WRONLY, 0o755)); os.chmod(\"plain\", "
+      "0o700)'");
   for (const auto& entry : std::filesystem::directory_iterator(room.workspace)) {
     EXPECT_EQ(entry.status().permissions() & std::filesystem::perms::set_uid, std::filesystem::perms::none);
   }
@@ -231,12 +235,12 @@ TEST_F(Doors, NoSetUserIdFiles) {
 
 // The next command would mount it, and bubblewrap follows links outside.
 TEST_F(Doors, ALinkPlantedWhereSomethingIsSealedDoesNotOpenItsTarget) {
-  room.write("home/secret/id", "SECRET-MARK");
-  open("ln -s " + room.directory + "/home/secret .git");
+  room.write("user/secret/id", "SECRET-MARK");
+  open("ln -s " + room.directory + "/user/secret .git");
   Place place{.workspace = room.workspace};
   place.sealed = {room.workspace + "/.git"};
   place.hidden = {room.workspace + "/.git"};
-  const ProcessResult result = room.run("cat .git/id " + room.directory + "/home/secret/id; echo still here", place);
+  const ProcessResult result = room.run("cat .git/id " + room.directory + "/user/secret/id; echo still here", place);
   EXPECT_THAT(result.output, Not(HasSubstr("SECRET-MARK")));
   EXPECT_THAT(result.output, HasSubstr("still here"));
 }
@@ -282,25 +286,25 @@ TEST_F(Doors, ACommandBelowItsLimitsIsLeftAlone) {
 }
 
 TEST_F(Doors, AWorkspaceThatIsTheHomeHidesPrivateFiles) {
-  room.workspace = room.directory + "/home";
-  room.write("home/.env", "SECRET-MARK");
-  room.write("home/.colima/default/key", "SECRET-MARK");
-  room.write("home/visible", "fine");
+  room.workspace = room.directory + "/user";
+  room.write("user/.env", "SECRET-MARK");
+  room.write("user/.colima/default/key", "SECRET-MARK");
+  room.write("user/visible", "fine");
   EXPECT_EQ(room.run("cat visible").output, "fine");
   EXPECT_THAT(room.output("cat .env .colima/default/key"), Not(HasSubstr("SECRET-MARK")));
 }
 
 TEST_F(Doors, ALinkInTheTreeDoesNotLeadOut) {
-  room.write("home/secret", "SECRET-MARK");
-  ASSERT_EQ(room.shell("ln -s ../secret home/project/link; ln -s /etc/shadow home/project/shadow"), 0);
-  EXPECT_THAT(room.output("cat link shadow /proc/1/root" + room.directory + "/home/secret"),
+  room.write("user/secret", "SECRET-MARK");
+  ASSERT_EQ(room.shell("ln -s ../secret user/project/link; ln -s /etc/shadow user/project/shadow"), 0);
+  EXPECT_THAT(room.output("cat link shadow /proc/1/root" + room.directory + "/user/secret"),
               Not(HasSubstr("SECRET-MARK")));
 }
 
 TEST_F(Doors, AHomeThatIsTheRootFolderIsNotShown) {
   room.environment = Environment({{"PATH", "/usr/bin:/bin"}, {"HOME", "/"}});
   EXPECT_EQ(room.run("echo fine").output, "fine\n");
-  closed("ls " + room.directory + "/home/.sb");
+  closed("ls " + room.directory + "/user/.sb");
 }
 
 TEST(Sandbox, ModeNoneIsRecordedAndNotRefused) {

@@ -8,7 +8,8 @@
 namespace sb::sandbox {
 namespace {
 
-constexpr std::array<std::pair<std::string_view, Mode>, 2> kModes{{{"required", Mode::kRequired}, {"none", Mode::kNone}}};
+constexpr std::array<std::pair<std::string_view, Mode>, 2> kModes{
+    {{"required", Mode::kRequired}, {"none", Mode::kNone}}};
 constexpr std::size_t kPathBytes = 4'096;
 constexpr std::size_t kHostBytes = 253;
 
@@ -22,41 +23,39 @@ SettingKey<Settings> read_key() {
   return {.name = "read",
           .help = "Files and folders that are visible besides the system and the tool chains found in the home",
           .schema = list_schema(text_schema(kPathBytes), limits::kSandboxRead),
-          .read =
-              [](const Reader& reader, const SettingSource&, Settings& settings) {
-                settings.read.clear();
-                for (const Reader& item : reader.items(limits::kSandboxRead)) {
-                  const auto path = item.string(kPathBytes);
-                  if (!path) continue;
-                  if (is_plain_path(*path)) {
-                    settings.read.push_back(*path);
-                  } else {
-                    item.fault(fmt::format("{} cannot be shown to agents", quote_json(*path)),
-                               "Name one file or folder: /absolute, ~/below-the-home, or relative to the workspace",
-                               ErrorCode::kInvalid, "bad_path");
-                  }
-                }
-              }};
+          .read = [](const Reader& reader, const SettingSource&, Settings& settings) {
+            settings.read.clear();
+            for (const Reader& item : reader.items(limits::kSandboxRead)) {
+              const auto path = item.string(kPathBytes);
+              if (!path) continue;
+              if (is_plain_path(*path)) {
+                settings.read.push_back(*path);
+              } else {
+                item.fault(fmt::format("{} cannot be shown to agents", quote_json(*path)),
+                           "Name one file or folder: /absolute, ~/below-the-home, or relative to the workspace",
+                           ErrorCode::kInvalid, "bad_path");
+              }
+            }
+          }};
 }
 
 SettingKey<Settings> network_key() {
   return {.name = "network",
           .help = "Servers that sandboxed commands may reach, as host:port",
           .schema = list_schema(text_schema(kHostBytes + 6, "^[^/:]+:[0-9]{1,5}$"), limits::kSandboxNetwork),
-          .read =
-              [](const Reader& reader, const SettingSource&, Settings& settings) {
-                settings.network.clear();
-                for (const Reader& item : reader.items(limits::kSandboxNetwork)) {
-                  const auto text = item.string(kHostBytes + 6);
-                  if (!text) continue;
-                  if (auto endpoint = read_endpoint(*text)) {
-                    settings.network.push_back(std::move(*endpoint));
-                  } else {
-                    item.fault(fmt::format("{} is not a host and a port", quote_json(*text)),
-                               "Write it like registry.npmjs.org:443", ErrorCode::kInvalid, "bad_endpoint");
-                  }
-                }
-              }};
+          .read = [](const Reader& reader, const SettingSource&, Settings& settings) {
+            settings.network.clear();
+            for (const Reader& item : reader.items(limits::kSandboxNetwork)) {
+              const auto text = item.string(kHostBytes + 6);
+              if (!text) continue;
+              if (auto endpoint = read_endpoint(*text)) {
+                settings.network.push_back(std::move(*endpoint));
+              } else {
+                item.fault(fmt::format("{} is not a host and a port", quote_json(*text)),
+                           "Write it like registry.npmjs.org:443", ErrorCode::kInvalid, "bad_endpoint");
+              }
+            }
+          }};
 }
 
 SettingKeys<Limits> limit_keys() {
@@ -71,16 +70,16 @@ SettingKeys<Limits> limit_keys() {
 }  // namespace
 
 std::string Limits::text() const {
-  return fmt::format("{} MB of memory, {} processes, {} open files, {} MB in /dev/shm, {} s of processor time", memory_mb,
-                     processes, open_files, shm_mb, cpu_s);
+  return fmt::format("{} MB of memory, {} processes, {} open files, {} MB in /dev/shm, {} s of processor time",
+                     memory_mb, processes, open_files, shm_mb, cpu_s);
 }
 
 std::optional<std::string> read_endpoint(std::string_view text) {
   const std::size_t colon = text.rfind(':');
   if (colon == std::string_view::npos || colon == 0 || colon > kHostBytes) return std::nullopt;
   const std::string_view port = text.substr(colon + 1);
-  const bool is_number = !port.empty() && port.size() <= 5 &&
-                         std::ranges::all_of(port, [](char c) { return c >= '0' && c <= '9'; });
+  const bool is_number =
+      !port.empty() && port.size() <= 5 && std::ranges::all_of(port, [](char c) { return c >= '0' && c <= '9'; });
   if (!is_number || std::stoi(std::string(port)) < 1 || std::stoi(std::string(port)) > 65'535) return std::nullopt;
   std::string host(text.substr(0, colon));
   for (char& c : host) {

@@ -20,15 +20,15 @@ class SandboxFixture {
   SandboxFixture() {
     std::string pattern = "/var/tmp/sb-sandbox-XXXXXX";  // not /tmp: a command gets its own /tmp
     directory = std::filesystem::canonical(::mkdtemp(pattern.data()));
-    workspace = directory + "/home/project";
-    homes = {directory + "/home/.sb", directory + "/home/.sb", directory + "/home/.sb"};
+    workspace = directory + "/user/project";
+    homes = {directory + "/user/.sb", directory + "/user/.sb", directory + "/user/.sb"};
     for (const std::string& path : {workspace, homes.state}) std::filesystem::create_directories(path);
     set_environment("/usr/local/bin:/usr/bin:/bin");
   }
   ~SandboxFixture() { std::filesystem::remove_all(directory); }
 
   void set_environment(const std::string& path) {
-    environment = Environment({{"PATH", path}, {"HOME", directory + "/home"}, {"LANG", "C.UTF-8"}});
+    environment = Environment({{"PATH", path}, {"HOME", directory + "/user"}, {"LANG", "C.UTF-8"}});
   }
   void write(const std::string& name, const std::string& text) {
     std::filesystem::create_directories(std::filesystem::path(directory + "/" + name).parent_path());

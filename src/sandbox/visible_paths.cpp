@@ -1,12 +1,12 @@
 #include "sandbox/visible_paths.hpp"
 
+#include <dirent.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
-#include <filesystem>
 
 #include "base/document/document.hpp"
 #include "base/text.hpp"
@@ -30,9 +30,8 @@ std::vector<std::string> listed(std::string_view name) {
 }
 
 void keep_existing(const Files& files, std::vector<std::string>& paths) {
-  std::erase_if(paths, [&](const std::string& path) {
-    return !path.starts_with('/') || files.kind(path) == FileKind::kMissing;
-  });
+  std::erase_if(
+      paths, [&](const std::string& path) { return !path.starts_with('/') || files.kind(path) == FileKind::kMissing; });
   std::ranges::sort(paths);
   paths.erase(std::unique(paths.begin(), paths.end()), paths.end());
 }
@@ -51,27 +50,31 @@ void add_tool_folder(std::vector<std::string>& paths, std::string folder, const 
   for (const char* name : {"lib", "libexec"}) paths.push_back(join_path(above, name));
 }
 
-// Entries that only root may read.
-void add_private(const std::string& folder, std::size_t& left, std::vector<std::string>& found) {
-  namespace fs = std::filesystem;
-  std::error_code ignored;
-  fs::recursive_directory_iterator entries(folder, fs::directory_options::skip_permission_denied, ignored);
-  for (; entries != fs::recursive_directory_iterator() && left > 0; entries.increment(ignored), --left) {
-    if (ignored) return;
+// Entries that only root may read. Files has no owners and modes, which nothing else needs.
+void add_private(const std::string& folder, int depth, std::size_t& left, std::vector<std::string>& found) {
+  DIR* entries = ::opendir(folder.c_str());
+  if (entries == nullptr) return;
+  for (const dirent* entry = nullptr; left > 0 && (entry = ::readdir(entries)) != nullptr; --left) {
+    const std::string name = entry->d_name;
+    const std::string path = join_path(folder, name);
     struct stat status{};
-    if (::lstat(entries->path().c_str(), &status) != 0 || S_ISLNK(status.st_mode)) continue;
-    const bool is_open = (status.st_mode & S_IROTH) != 0;
-    if (is_open && entries.depth() < kSystemDepth) continue;
-    entries.disable_recursion_pending();
-    if (!is_open && (S_ISREG(status.st_mode) || S_ISDIR(status.st_mode))) found.push_back(entries->path().string());
+    if (name == "." || name == ".." || ::lstat(path.c_str(), &status) != 0) continue;
+    const bool is_folder = S_ISDIR(status.st_mode);
+    if (!is_folder && !S_ISREG(status.st_mode)) continue;
+    if ((status.st_mode & S_IROTH) == 0) {
+      found.push_back(path);
+    } else if (is_folder && depth > 0) {
+      add_private(path, depth - 1, left, found);
+    }
   }
+  ::closedir(entries);
 }
 
 }  // namespace
 
 const std::vector<std::string>& system_folders() {
-  static const std::vector<std::string> kFolders = {"/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32",
-                                                    "/etc", "/opt", "/nix/store", "/gnu/store", "/snap"};
+  static const std::vector<std::string> kFolders = {"/usr",    "/bin", "/sbin", "/lib",       "/lib32",     "/lib64",
+                                                    "/libx32", "/etc", "/opt",  "/nix/store", "/gnu/store", "/snap"};
   return kFolders;
 }
 
@@ -121,8 +124,9 @@ std::vector<std::string> program_paths(const Files& files, const std::string& pr
   if (const auto real = files.canonical(program)) {
     paths.push_back(*real);
     const std::size_t modules = real->rfind("/node_modules/");
-    const std::string folder =
-        modules == std::string::npos ? parent_path(*real) : real->substr(0, modules + std::string_view("/node_modules").size());
+    const std::string folder = modules == std::string::npos
+                                   ? parent_path(*real)
+                                   : real->substr(0, modules + std::string_view("/node_modules").size());
     add_tool_folder(paths, folder, "");
   }
   std::erase_if(paths, is_of_the_system);
@@ -134,7 +138,7 @@ std::vector<std::string> private_system_files() {
   std::vector<std::string> found;
   if (::geteuid() != 0) return found;
   std::size_t left = limits::kSystemEntries;
-  for (const char* folder : {"/etc", "/opt", "/usr/local"}) add_private(folder, left, found);
+  for (const char* folder : {"/etc", "/opt", "/usr/local"}) add_private(folder, kSystemDepth, left, found);
   return found;
 }
 
@@ -161,15 +165,15 @@ std::vector<std::string> ignored_files(const Seams& seams, const HomeDirectories
   }
   if (seams.files.kind(join_path(workspace, ".git")) == FileKind::kMissing) return {};
   // Nothing that the repository configures is run.
-  const auto exit = seams.process.run({.argv = {"git", "-C", workspace, "-c", "core.fsmonitor=false", "-c",
-                                                "core.hooksPath=/dev/null", "ls-files", "-z", "--others", "--ignored",
-                                                "--exclude-standard", "--directory"},
-                                       .environment = std::map<std::string, std::string>{
-                                           {"PATH", seams.environment.get("PATH").value_or("/usr/bin:/bin")},
-                                           {"HOME", seams.environment.get("HOME").value_or("/")},
-                                           {"GIT_TERMINAL_PROMPT", "0"}},
-                                       .timeout_ms = kGitMs,
-                                       .max_output_bytes = kListBytes});
+  const auto exit = seams.process.run(
+      {.argv = {"git", "-C", workspace, "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", "ls-files",
+                "-z", "--others", "--ignored", "--exclude-standard", "--directory"},
+       .environment =
+           std::map<std::string, std::string>{{"PATH", seams.environment.get("PATH").value_or("/usr/bin:/bin")},
+                                              {"HOME", seams.environment.get("HOME").value_or("/")},
+                                              {"GIT_TERMINAL_PROMPT", "0"}},
+       .timeout_ms = kGitMs,
+       .max_output_bytes = kListBytes});
   std::vector<std::string> found;
   if (!exit || exit->code != 0) return found;
   for (const std::string_view name : split(exit->output, '\0')) {

@@ -32,8 +32,8 @@ std::vector<std::string> private_system_files();
 // Unix sockets below one of the folders: a read-only mount does not prevent connecting to them.
 std::vector<std::string> sockets_below(const Files& files, const std::vector<std::string>& folders);
 
-// Files that git ignores in a checkout of the user: `.env` and the like. Folders stay: dependencies and build output are
-// there. Empty for work trees of ours (below `homes`) and outside of git.
+// Files that git ignores in a checkout of the user: `.env` and the like. Folders stay: dependencies and build output
+// are there. Empty for work trees of ours (below `homes`) and outside of git.
 std::vector<std::string> ignored_files(const Seams& seams, const HomeDirectories& homes, const std::string& workspace);
 
 // The folders of every system that a command needs.

@@ -1,13 +1,13 @@
-// Agents of real runs try the doors of their sandbox: what they reach on this machine besides their work tree. Each test
-// is one way out. The agent is a shell script that the run starts as an agent program; what it could do is in the
+// Agents of real runs try the doors of their sandbox: what they reach on this machine besides their work tree. Each
+// test is one way out. The agent is a shell script that the run starts as an agent program; what it could do is in the
 // reason of its phase, because it ends with an error and the run keeps the last output.
+#include <arpa/inet.h>
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <netinet/in.h>
 #include <sys/socket.h>
 #include <sys/un.h>
-#include <netinet/in.h>
-#include <arpa/inet.h>
 #include <unistd.h>
 
 #include <cstring>
@@ -65,12 +65,12 @@ class BreakoutDoors : public ::testing::Test {
                     "roles: {default: probe}\n" +
                     settings);
     place.script(Line("discovery").text("Hello.").repeat());
-    const ProgramResult ended = place.run(Start{
-        .arguments = {"run", "Make the check pass", "--workspace", place.repository(), "--json"},
-        .environment = environment});
+    const ProgramResult ended =
+        place.run(Start{.arguments = {"run", "Make the check pass", "--workspace", place.repository(), "--json"},
+                        .environment = environment});
     std::string said;
     for (const Value& event : place.events("phase_ended")) said += event["payload"].string_at("reason").value_or("");
-    EXPECT_THAT(said, HasSubstr("ended with code 7")) << ended.output << ended.errors;
+    EXPECT_THAT(said, HasSubstr("ended with code ")) << ended.output << ended.errors;
     return said;
   }
 
@@ -80,14 +80,14 @@ class BreakoutDoors : public ::testing::Test {
 
 TEST_F(BreakoutDoors, AProgramReachesItsOwnHostAndNoOtherServer) {
   const OpenSocket other;
-  const std::string said = said_by_agent(fmt::format(
-      "(exec 3<>/dev/tcp/127.0.0.1/{}) 2>/dev/null && echo REACHED-OTHER\n"
-      "own=${{SIGNALBOX_MCP_URL#http://127.0.0.1:}}; own=${{own%%/*}}\n"
-      "(exec 3<>/dev/tcp/127.0.0.1/$own) 2>/dev/null && echo REACHED-OWN\n"
-      "curl -s -o /dev/null -w 'code %{{http_code}}\\n' $SIGNALBOX_PROXY_URL/v1/models -H \"x-api-key: "
-      "$SIGNALBOX_PLACE_TOKEN\"\n"
-      "grep -c : /proc/net/dev",
-      other.port()));
+  const std::string said = said_by_agent(
+      fmt::format("(exec 3<>/dev/tcp/127.0.0.1/{}) 2>/dev/null && echo REACHED-OTHER\n"
+                  "own=${{SIGNALBOX_MCP_URL#http://127.0.0.1:}}; own=${{own%%/*}}\n"
+                  "(exec 3<>/dev/tcp/127.0.0.1/$own) 2>/dev/null && echo REACHED-OWN\n"
+                  "curl -s -o /dev/null -w 'code %{{http_code}}\\n' $SIGNALBOX_PROXY_URL/v1/models -H \"x-api-key: "
+                  "$SIGNALBOX_PLACE_TOKEN\"\n"
+                  "grep -c : /proc/net/dev",
+                  other.port()));
   EXPECT_THAT(said, Not(HasSubstr("REACHED-OTHER")));
   EXPECT_THAT(said, HasSubstr("REACHED-OWN"));
   EXPECT_THAT(said, HasSubstr("code 200"));
@@ -96,10 +96,11 @@ TEST_F(BreakoutDoors, AProgramReachesItsOwnHostAndNoOtherServer) {
 TEST_F(BreakoutDoors, AServerThatTheUserNamedIsReachedThroughTheProxyOnly) {
   const OpenSocket named, other;
   settings = fmt::format("sandbox: {{network: [\"127.0.0.1:{}\"]}}", named.port());
-  const std::string said = said_by_agent(fmt::format(
-      "ask() {{ exec 3<>/dev/tcp/127.0.0.1/${{https_proxy##*:}}; printf 'CONNECT 127.0.0.1:%s HTTP/1.1\\r\\n\\r\\n' $1 >&3; "
-      "head -n 1 <&3; }}\nask {}; ask {}",
-      named.port(), other.port()));
+  const std::string said =
+      said_by_agent(fmt::format("ask() {{ exec 3<>/dev/tcp/127.0.0.1/${{https_proxy##*:}}; printf 'CONNECT "
+                                "127.0.0.1:%s HTTP/1.1\\r\\n\\r\\n' $1 >&3; "
+                                "head -n 1 <&3; }}\nask {}; ask {}",
+                                named.port(), other.port()));
   EXPECT_THAT(said, HasSubstr("200 Connection established"));
   EXPECT_THAT(said, HasSubstr("403 Forbidden"));
 }
@@ -107,7 +108,8 @@ TEST_F(BreakoutDoors, AServerThatTheUserNamedIsReachedThroughTheProxyOnly) {
 TEST_F(BreakoutDoors, KernelSettingsAndTheSystemAreReadOnlyAlsoAsRoot) {
   const std::string said = said_by_agent(
       "cat /proc/sys/kernel/core_pattern 2>/dev/null > /proc/sys/kernel/core_pattern && echo WROTE-SYS\n"
-      "for f in /sb /etc/sb /usr/sb /dev/sb /run/sb /sys/sb /proc/sb; do echo x 2>/dev/null > $f && echo WROTE $f; done\n"
+      "for f in /sb /etc/sb /usr/sb /dev/sb /run/sb /sys/sb /proc/sb; do echo x 2>/dev/null > $f && echo WROTE $f; "
+      "done\n"
       "grep -q . /etc/shadow 2>/dev/null && echo READ-SHADOW\n"
       "[ $(id -u) = 0 ] && echo IS-ROOT\n"
       "unshare --user true 2>/dev/null && echo NESTED\n"
@@ -122,11 +124,12 @@ TEST_F(BreakoutDoors, TheHomeAndItsSocketsAreAbsent) {
   }
   place.write("user/.colima/default/x", "");
   const OpenSocket docker(place.root() + "/user/.colima/default/docker.sock");
-  const std::string said = said_by_agent(fmt::format(
-      "grep -rs SECRET-MARK {0} ~ /tmp /home /root /mnt /srv | head -n 3\n"
-      "python3 -c 'import socket; s = socket.socket(socket.AF_UNIX); s.connect(\"{0}/user/.colima/default/docker.sock\"); "
-      "print(\"REACHED-SOCKET\")' 2>/dev/null\necho done",
-      place.root()));
+  const std::string said =
+      said_by_agent(fmt::format("grep -rs SECRET-MAR[K] {0} ~ /tmp /home /root /mnt /srv | head -n 3\n"
+                                "python3 -c 'import socket; s = socket.socket(socket.AF_UNIX); "
+                                "s.connect(\"{0}/user/.colima/default/docker.sock\"); "
+                                "print(\"REACHED-SOCKET\")' 2>/dev/null\necho done",
+                                place.root()));
   EXPECT_THAT(said, Not(HasSubstr("SECRET-MARK")));
   EXPECT_THAT(said, Not(HasSubstr("REACHED-SOCKET")));
   EXPECT_THAT(said, HasSubstr("done"));
@@ -136,7 +139,9 @@ TEST_F(BreakoutDoors, LimitsHold) {
   settings = "sandbox: {limits: {memory_mb: 64, shm_mb: 1, open_files: 100}}";
   const std::string said = said_by_agent(
       "ulimit -n; head -c 3000000 /dev/zero 2>/dev/null > /dev/shm/x && echo FILLED\n"
-      "python3 -c 'x = bytearray(400_000_000)\nimport time; time.sleep(30); print(\"SURVIVED\")'; exit 7");
+      "python3 -c 'x = bytearray(400_000_000)\nimport time; time.sleep(30); print(\"SURVIVED\")'");
+  EXPECT_THAT(said, HasSubstr("100\n"));
+  EXPECT_THAT(said, HasSubstr("limit of memory was reached"));
   EXPECT_THAT(said, Not(HasSubstr("FILLED")));
   EXPECT_THAT(said, Not(HasSubstr("SURVIVED")));
 }
@@ -148,7 +153,8 @@ std::string path_without_bubblewrap(const RunFixture& place) {
   for (const char* name : {"git", "sh", "bash", "cat", "grep", "env", "sleep", "ls", "printf", "tr", "head"}) {
     for (const std::string from : {"/usr/bin/", "/bin/"}) {
       std::error_code ignored;
-      if (std::filesystem::exists(from + name)) std::filesystem::create_symlink(from + name, folder + "/" + name, ignored);
+      if (std::filesystem::exists(from + name))
+        std::filesystem::create_symlink(from + name, folder + "/" + name, ignored);
     }
   }
   return "PATH=" + folder;
@@ -176,9 +182,11 @@ TEST(BreakoutWithoutASandbox, ARunIsRefusedUnlessTheUserSaysNone) {
 TEST(BreakoutWithoutASandbox, KeysAreNotInTheEnvironmentOfAnyProcess) {
   RunFixture place(SB_PROGRAM);
   place.configure("sandbox: {mode: none}");
-  const std::string look = "for f in /proc/[0-9]*/environ; do tr '\\0' '\\n' 2>/dev/null < $f; done | grep -c SB_MARK_KEY= ";
-  place.script(lines({discovered(), Line("shaping").call("Bash", Value::object({{"command", look + "> found; cat found"}})),
-                      Line("shaping").complete(long_notes(), {shaping_handoff()}), coded(), reviewed()}));
+  const std::string look =
+      "for f in /proc/[0-9]*/environ; do tr '\\0' '\\n' 2>/dev/null < $f; done | grep -c SB_MARK_KEY= ";
+  place.script(
+      lines({discovered(), Line("shaping").call("Bash", Value::object({{"command", look + "> found; cat found"}})),
+             Line("shaping").complete(long_notes(), {shaping_handoff()}), coded(), reviewed()}));
   const ProgramResult ended =
       place.run(Start{.arguments = {"run", "Make the check pass", "--workspace", place.repository(), "--json"},
                       .environment = {"SB_MARK_KEY=key-of-a-model"}});

@@ -76,14 +76,13 @@ Status AgentHome::copy_login(const Seams& seams) const {
 }
 
 sandbox::Place place_of(const ProgramPlace& program, const Seams& seams, const HomeDirectories& homes) {
-  sandbox::Place place{
-      .workspace = program.work_tree,
-      .is_writable = program.is_writable,
-      .writable = {program.home},
-      .readable = sandbox::program_paths(seams.files, program.program),
-      .sealed = {join_path(program.work_tree, ".git")},
-      .hidden = sandbox::hidden_paths(seams.files, seams.environment, homes, program.secret_files),
-      .host_ports = program.host_ports};
+  sandbox::Place place{.workspace = program.work_tree,
+                       .is_writable = program.is_writable,
+                       .writable = {program.home},
+                       .readable = sandbox::program_paths(seams.files, program.program),
+                       .sealed = {join_path(program.work_tree, ".git")},
+                       .hidden = sandbox::hidden_paths(seams.files, seams.environment, homes, program.secret_files),
+                       .host_ports = program.host_ports};
   const std::string user_home = seams.environment.get("HOME").value_or("");
   for (const Login& login : kLogins) {
     const std::string path = join_path(user_home, login.name);

@@ -35,7 +35,7 @@ struct ProgramPlace {
   std::string work_tree, home;
   std::string program;  // absolute; visible in the sandbox wherever it is
   bool is_writable = true;
-  bool has_own_login = false;  // its login files are available in its home
+  bool has_own_login = false;                   // its login files are available in its home
   std::vector<std::string> login_servers = {};  // host:port of its provider, for its own login
   std::vector<int> host_ports = {};             // where we listen for it
   std::vector<std::string> secret_files = {};

@@ -15,8 +15,8 @@
 
 #include "agent/tools/tool.hpp"
 #include "base/seams.hpp"
-#include "sandbox/sandbox.hpp"
 #include "guard/interlock.hpp"
+#include "sandbox/sandbox.hpp"
 
 namespace sb::agent {
 

@@ -71,8 +71,8 @@ Diagnoses check_server(const DoctorInput& input) {
 }
 
 Diagnoses check_sandbox(const DoctorInput& input) {
-  const sandbox::Sandbox sandbox = input.homes ? inbox::find_users_sandbox(input.seams, *input.homes)
-                                               : sandbox::find_sandbox(input.seams);
+  const sandbox::Sandbox sandbox =
+      input.homes ? inbox::find_users_sandbox(input.seams, *input.homes) : sandbox::find_sandbox(input.seams);
   Diagnoses found;
   if (sandbox.works()) {
     found.push_back({sandbox.has_own_proc ? Health::kOk : Health::kWarning, sandbox.name()});
@@ -88,7 +88,8 @@ Diagnoses check_sandbox(const DoctorInput& input) {
                                  is_utf8(sandbox.missing) ? sandbox.missing : "bubblewrap does not work here"),
                      is_missing ? "Install bubblewrap" : sandbox_remedy(input.seams.files)});
   }
-  if (::geteuid() == 0) found.push_back({Health::kWarning, std::string(sandbox::kRootWarning), "Run it as another user"});
+  if (::geteuid() == 0)
+    found.push_back({Health::kWarning, std::string(sandbox::kRootWarning), "Run it as another user"});
   return found;
 }
 

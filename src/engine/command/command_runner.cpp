@@ -129,10 +129,9 @@ CommandRun SandboxedCommandRunner::run(const std::string& command, const std::st
                 .should_continue = should_continue};
   const TimestampMs began = seams_.clock.now_ms();
   // A command that could replace `.git` could choose what git runs for the user, outside the sandbox.
-  sandbox::Place place{
-      .workspace = *folder,
-      .sealed = {join_path(*folder, ".git")},
-      .hidden = sandbox::hidden_paths(seams_.files, seams_.environment, homes_, secret_files_)};
+  sandbox::Place place{.workspace = *folder,
+                       .sealed = {join_path(*folder, ".git")},
+                       .hidden = sandbox::hidden_paths(seams_.files, seams_.environment, homes_, secret_files_)};
   auto exit = sandbox::run_enclosed(seams_, homes_, users_sandbox(), std::move(place), std::move(words));
   run.duration_ms = seams_.clock.now_ms() - began;
   if (!exit) {

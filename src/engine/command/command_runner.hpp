@@ -1,7 +1,8 @@
 // Runs a step's verification command if the user trusts its source.
 //
-// `/bin/sh -c COMMAND` in the workspace, in the sandbox (sandbox/sandbox.hpp) with no variables but PATH, HOME, LANG and
-// TERM. If bubblewrap does not work, the command runs without it, and the record says so. Time and output are limited; every process the command started ends with it.
+// `/bin/sh -c COMMAND` in the workspace, in the sandbox (sandbox/sandbox.hpp) with no variables but PATH, HOME, LANG
+// and TERM. If bubblewrap does not work, the command runs without it, and the record says so. Time and output are
+// limited; every process the command started ends with it.
 #pragma once
 
 #include <functional>

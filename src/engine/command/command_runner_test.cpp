@@ -125,7 +125,7 @@ TEST(CommandRunner, OnlyTheWorkspaceIsWritable) {
   EXPECT_NE(place.run("echo x > /etc/sb-outside").exit, 0);
   EXPECT_NE(place.run("echo x > /usr/sb-outside").exit, 0);
   EXPECT_EQ(place.run("echo x > $HOME/notes; echo x > /var/tmp/sb-outside").exit, 0) << "in folders of its own";
-  EXPECT_EQ(read_all(place.directory + "/home/notes"), "unseen");
+  EXPECT_EQ(read_all(place.homes.config + "/../notes"), "unseen");
   EXPECT_FALSE(std::filesystem::exists("/var/tmp/sb-outside"));
   EXPECT_EQ(place.run("echo x > /tmp/sb-private && cat /tmp/sb-private").output, "x\n");
   EXPECT_FALSE(std::filesystem::exists("/tmp/sb-private"));

@@ -34,7 +34,7 @@ constexpr std::array<const char*, 14> kForRemotes = {
     "NO_PROXY",      "SSL_CERT_FILE", "SSL_CERT_DIR", "GIT_SSL_CAINFO", "GIT_SSL_CAPATH", "GIT_SSH_COMMAND", "USER"};
 
 constexpr std::array<std::string_view, 4> kLfsCommands = {"git-lfs clean -- %f", "git-lfs smudge -- %f",
-                                                         "git-lfs smudge --skip -- %f", "git-lfs filter-process"};
+                                                          "git-lfs smudge --skip -- %f", "git-lfs filter-process"};
 
 // The last part of a name of the configuration: `filter.NAME.clean`, where NAME may contain dots.
 std::string_view last_part(std::string_view name) {
@@ -248,10 +248,10 @@ namespace {
 
 // Commands that read or write files of a work tree.
 bool may_filter(const GitCall& call) {
-  constexpr std::array<std::string_view, 16> kNever = {"cat-file",   "rev-parse",   "merge-base", "update-ref",
-                                                       "config",     "remote",      "ls-tree",    "diff-tree",
-                                                       "write-tree", "commit-tree", "push",       "fetch",
-                                                       "ls-remote",  "for-each-ref", "symbolic-ref", "check-ref-format"};
+  constexpr std::array<std::string_view, 16> kNever = {
+      "cat-file",  "rev-parse",    "merge-base",   "update-ref",      "config", "remote",
+      "ls-tree",   "diff-tree",    "write-tree",   "commit-tree",     "push",   "fetch",
+      "ls-remote", "for-each-ref", "symbolic-ref", "check-ref-format"};
   return !call.words.empty() && std::ranges::find(kNever, call.words.front()) == kNever.end();
 }
 

@@ -1,7 +1,7 @@
 // The git operations that runs need: one command per call, no configuration is written, hooks of the repository are not
-// run, no prompts on a terminal. Filters that the user has configured (`filter.NAME.clean`, `smudge`, `process`) are not
-// run either: a file of an agent could name them in `.gitattributes`, and they would run on what it wrote, outside of
-// its sandbox. Only those of git-lfs are, if they are what `git lfs install` writes; they fetch nothing.
+// run, no prompts on a terminal. Filters that the user has configured (`filter.NAME.clean`, `smudge`, `process`) are
+// not run either: a file of an agent could name them in `.gitattributes`, and they would run on what it wrote, outside
+// of its sandbox. Only those of git-lfs are, if they are what `git lfs install` writes; they fetch nothing.
 #pragma once
 
 #include <map>

@@ -80,8 +80,8 @@ TEST(GitRun, OnlyTheUsualCommandsOfLargeFileStorageRun) {
   place.sh("git config --global filter.lfs.smudge 'touch " + place.directory + "/other; cat'");
   place.put("repo/.gitattributes", "*.bin filter=lfs\n");
   place.put("repo/a.bin", "x\n");
-  place.environment = Environment({{"PATH", place.directory + "/bin:/usr/bin:/bin"},
-                                   {"HOME", place.environment.get("HOME").value_or("/")}});
+  place.environment = Environment(
+      {{"PATH", place.directory + "/bin:/usr/bin:/bin"}, {"HOME", place.environment.get("HOME").value_or("/")}});
   Git git(place.seams, place.repo());
   const auto tree = git.snapshot(*git.commit_of("HEAD"));
   ASSERT_TRUE(tree) << tree.error().to_string();

@@ -184,7 +184,8 @@ Status Maker::add(const std::string& commit) {
     words.insert(words.end(), {"--no-track", "-b", branch_, path_, commit});
   }
   Status done;
-  if (auto added = git_.run(GitCall{.words = std::move(words), .environment = with_lfs()}); !added) done = std::unexpected(added.error());
+  if (auto added = git_.run(GitCall{.words = std::move(words), .environment = with_lfs()}); !added)
+    done = std::unexpected(added.error());
   if (done) done = add_submodules();
   if (done) {
     const std::string folder = SB_TRY(git_folder());

@@ -9,9 +9,9 @@
 #include "base/crypto.hpp"
 #include "base/limits.hpp"
 #include "base/text/unicode.hpp"
-#include "sandbox/visible_paths.hpp"
 #include "pipeline/limits.hpp"
 #include "pipeline/run/driver.hpp"
+#include "sandbox/visible_paths.hpp"
 
 namespace sb::pipeline {
 namespace {
