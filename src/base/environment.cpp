@@ -1,6 +1,10 @@
 #include "base/environment.hpp"
 
+#include <string.h>
+#include <sys/prctl.h>
 #include <unistd.h>
+
+#include <vector>
 
 #include "base/files.hpp"
 
@@ -14,6 +18,22 @@ Environment Environment::of_process() {
     if (equals != std::string_view::npos) variables.emplace(text.substr(0, equals), text.substr(equals + 1));
   }
   return Environment(std::move(variables));
+}
+
+Environment Environment::take_from_process() {
+  Environment taken = of_process();
+  // Libraries and programs that we start still find every variable, in memory that no other process may read.
+  static std::vector<std::string> kept;
+  static std::vector<char*> entries;
+  for (char** entry = environ; entry && *entry; ++entry) {
+    kept.emplace_back(*entry);
+    ::explicit_bzero(*entry, kept.back().size());
+  }
+  for (std::string& entry : kept) entries.push_back(entry.data());
+  entries.push_back(nullptr);
+  environ = entries.data();
+  ::prctl(PR_SET_DUMPABLE, 0);
+  return taken;
 }
 
 std::optional<std::string> Environment::get(std::string_view name) const {

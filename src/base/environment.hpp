@@ -15,6 +15,9 @@ class Environment {
   Environment() = default;
   explicit Environment(std::map<std::string, std::string, std::less<>> variables) : variables_(std::move(variables)) {}
   static Environment of_process();
+  // The same, and no other process of the user can read it any more: neither what this process was started with (in
+  // /proc/PID/environ) nor its memory. Once, at the start of main.
+  static Environment take_from_process();
 
   // Nothing if unset or empty.
   std::optional<std::string> get(std::string_view name) const;

@@ -13,6 +13,7 @@
 #include <cstring>
 
 #include "base/process_start.hpp"
+#include "base/process_usage.hpp"
 
 namespace sb {
 namespace {
@@ -89,7 +90,7 @@ class Run {
     if (rest_.empty()) pipes_.input.close_write();
     while (!has_ended(WNOHANG)) {
       const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(end_ - SteadyClock::now()).count();
-      if (left > 0 && is_wanted()) {
+      if (left > 0 && is_wanted() && is_below_ceiling()) {
         serve(left);
       } else {
         stop();
@@ -111,6 +112,8 @@ class Run {
 
  private:
   static constexpr std::int64_t kAskedEveryMs = 1'000;
+  static constexpr std::int64_t kMeasuredEveryMs = 100;
+  static constexpr std::int64_t kOwnProcesses = 4;    // the guard, and those of a sandbox
   static constexpr std::size_t kPipeBytes = 1 << 20;  // maximum pipe capacity for an unprivileged user
 
   bool is_wanted() {
@@ -120,6 +123,19 @@ class Run {
     next_asked_ = now + std::chrono::milliseconds(kAskedEveryMs);
     exit_.was_cancelled = !command_.should_continue();
     return !exit_.was_cancelled;
+  }
+
+  bool is_below_ceiling() {
+    const Command::Ceiling& most = command_.ceiling;
+    if ((most.memory_bytes == 0 && most.processes == 0) || is_ending_) return true;
+    const auto now = SteadyClock::now();
+    if (now < next_measured_) return true;
+    const ProcessUsage usage = usage_of_tree(child_);
+    next_measured_ = SteadyClock::now() + std::chrono::milliseconds(kMeasuredEveryMs);
+    if (most.processes > 0 && usage.processes > most.processes + kOwnProcesses) exit_.exceeded = "processes";
+    const bool may_be_over = most.memory_bytes > 0 && usage.memory_bytes > most.memory_bytes;
+    if (may_be_over && exact_memory_of_tree(child_) > most.memory_bytes) exit_.exceeded = "memory";
+    return exit_.exceeded.empty();
   }
 
   bool has_ended(int flags) {
@@ -135,7 +151,8 @@ class Run {
                      {pipes_.errors.read_end, POLLIN, 0},
                      {pipes_.input.write_end, POLLOUT, 0},
                      {watch_.read_end, POLLIN, 0}};
-    const std::int64_t longest = watch_.read_end < 0 ? 5 : 1'000;
+    const bool is_measured = command_.ceiling.memory_bytes > 0 || command_.ceiling.processes > 0;
+    const std::int64_t longest = watch_.read_end < 0 ? 5 : is_measured ? kMeasuredEveryMs : kAskedEveryMs;
     ::poll(fds, 4, static_cast<int>(std::min(left_ms, longest)));
     if (fds[0].revents) drain(pipes_.output.read_end, output_, command_.on_output);
     if (fds[1].revents) drain(pipes_.errors.read_end, errors_, command_.on_output);
@@ -152,7 +169,7 @@ class Run {
   void stop() {
     const bool is_asked_first = command_.kill_descendants && !is_ending_;
     is_ending_ = true;
-    exit_.timed_out = !exit_.was_cancelled;
+    exit_.timed_out = !exit_.was_cancelled && exit_.exceeded.empty();
     ::kill(is_asked_first ? child_ : -child_, is_asked_first ? SIGTERM : SIGKILL);
     end_ = SteadyClock::now() + std::chrono::milliseconds(kPatienceMs);
     // It may be stopped, or blocked in the kernel.
@@ -166,6 +183,7 @@ class Run {
   Kept output_, errors_;
   std::string_view rest_;
   SteadyClock::time_point end_;
+  SteadyClock::time_point next_measured_ = SteadyClock::now();
   SteadyClock::time_point next_asked_ = SteadyClock::now() + std::chrono::milliseconds(kAskedEveryMs);
   bool is_ending_ = false;
   int status_ = 0;

@@ -22,6 +22,12 @@ struct Command {
   bool merge_stderr = false;      // errors go to the output, in the order written
   bool keep_tail = false;         // over the limit, keep both ends of the output, with a line between them
   bool kill_descendants = false;  // also kill processes that left its process group
+  // What it and its descendants may use together; 0: as much as they want. Over it, all of them are killed.
+  struct Ceiling {
+    std::int64_t memory_bytes = 0, processes = 0;
+  };
+  Ceiling ceiling = {};
+  std::string control_group = {};  // a cgroup.procs file that it is put into before it starts; empty: none
   // Called on the caller's thread about once a second; returning false kills the program, as at a timeout.
   std::function<bool()> should_continue = {};
   // Called with every piece of output and errors as it arrives, on the caller's thread.
@@ -34,6 +40,7 @@ struct ProcessResult {
   std::string errors;
   bool timed_out = false;
   bool was_cancelled = false;  // should_continue returned false
+  std::string exceeded = {};   // the ceiling it was killed for: `memory` or `processes`
   bool output_truncated = false;
 };
 

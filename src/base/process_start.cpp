@@ -45,6 +45,13 @@ void say(std::string_view text) {
   ::_exit(127);
 }
 
+// Without the group its limits would not count.
+void enter_group(const char* entrance) {
+  const int file = ::open(entrance, O_WRONLY | O_CLOEXEC);
+  if (file < 0 || ::write(file, "0", 1) != 1) give_up(entrance);
+  ::close(file);
+}
+
 [[noreturn]] void become(const Command& command, Words& words, Pipes& pipes) {
   ::setpgid(0, 0);
   ::dup2(pipes.input.read_end, 0);
@@ -55,6 +62,7 @@ void say(std::string_view text) {
   sigset_t none;
   ::sigemptyset(&none);
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
+  if (!command.control_group.empty()) enter_group(command.control_group.c_str());
   if (!words.environment.empty()) environ = words.environment.data();
   if (!command.directory.empty() && ::chdir(command.directory.c_str()) != 0) give_up(command.directory.c_str());
   ::execvp(words.argv[0], words.argv.data());

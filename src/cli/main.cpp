@@ -6,6 +6,7 @@
 
 #include "cli/command.hpp"
 #include "hook/hook_program.hpp"
+#include "sandbox/inside.hpp"
 
 namespace {
 
@@ -20,6 +21,7 @@ void ignore_sigpipe() {
 }  // namespace
 
 int main(int argc, char** argv) {
+  if (const auto code = sb::sandbox::run_if_inside(argc, argv)) return *code;
   sb::SystemStreams streams;
   try {
     ignore_sigpipe();
@@ -27,7 +29,7 @@ int main(int argc, char** argv) {
     sb::SystemClock clock;
     sb::SystemRandom random;
     sb::SystemProcess process;
-    const sb::Environment environment = sb::Environment::of_process();
+    const sb::Environment environment = sb::Environment::take_from_process();
     const sb::Seams seams{files, clock, random, process, environment, streams};
     const std::string program = sb::base_name(argc > 0 ? argv[0] : "signalbox");
     const std::vector<std::string> arguments(argv + (argc > 0 ? 1 : 0), argv + argc);

@@ -195,7 +195,7 @@ TEST_F(Commands, GiveTheProgramItsOwnHomeAndNoSecret) {
 
 // Without a sandbox it could read the store and the environment of every process of the user.
 TEST_F(Commands, HideTheStoreTheRepositoryAndOtherProcessesFromTheProgram) {
-  const auto sandbox = engine::find_sandbox(seams());
+  const auto sandbox = sandbox::find_sandbox(seams());
   if (!sandbox.works()) GTEST_SKIP() << sandbox.name();
   program("cat " + folder + "/own/signalbox.db > stolen 2>/dev/null; echo x > .git/config 2>/dev/null\n" +
           "cat /proc/*/environ 2>/dev/null | tr '\\0' '\\n' > seen\n" + kOne + "\n" + kTwo);
@@ -207,7 +207,7 @@ TEST_F(Commands, HideTheStoreTheRepositoryAndOtherProcessesFromTheProgram) {
   EXPECT_EQ(files.read(work_tree + "/stolen", 1 << 20).value_or(""), "");
   EXPECT_EQ(files.kind(work_tree + "/.git/config"), FileKind::kMissing);
   const auto log = events();
-  EXPECT_THAT(log[0].payload.string_at("sandbox").value_or(""), HasSubstr("with the machine's network"));
+  EXPECT_EQ(log[0].payload.string_at("sandbox").value_or(""), sandbox.name());
 }
 
 TEST_F(Commands, RestrictItsOwnToolsToTheOpenStep) {

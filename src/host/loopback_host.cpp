@@ -94,7 +94,8 @@ class HostedEndpoint final : public agent::ProgramEndpoint {
   Status open() {
     server_.emplace(loop_, server_parts(), options());
     SB_TRY(server_->open());
-    const std::string base = fmt::format("http://127.0.0.1:{}", server_->port());
+    port = server_->port();
+    const std::string base = fmt::format("http://127.0.0.1:{}", port);
     mcp_url = base + "/mcp";
     hook_url = base + "/hook";
     if (proxy_) proxy_url = base + "/model";

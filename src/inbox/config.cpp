@@ -46,9 +46,9 @@ Value workspaces_schema() {
              {"properties", Value::object({{"confirmations", choice_schema<Confirmations>(kConfirmations)}})}})}});
 }
 
-// Not stored with a run: they say who may answer at any time.
-SettingKeys<Policy> make_user_keys() {
-  SettingKeys<Policy> keys = {
+// Not stored with a run: they count at any time.
+SettingKeys<Config> make_user_keys() {
+  const SettingKeys<Policy> policy_keys = {
       boolean_key("strict", &Policy::strict, "Every decision needs an operator's signature. Only in config.yaml"),
       choice_key<Policy, Confirmations>(
           "confirmations", &Policy::confirmations, kConfirmations,
@@ -57,7 +57,12 @@ SettingKeys<Policy> make_user_keys() {
        .help = "Overrides confirmations per folder, by absolute path. Only in config.yaml",
        .schema = workspaces_schema(),
        .read = read_workspaces}};
-  for (SettingKey<Policy>& key : keys) key.write = nullptr, key.restore = nullptr;
+  SettingKeys<Config> keys;
+  for (const SettingKey<Policy>& key : policy_keys) keys.push_back(key_of(&Config::policy, key));
+  keys.push_back(
+      key_of(&Config::sandbox, group_key("sandbox", sandbox::setting_keys(),
+                                         "What agents and checks reach on this machine. Only in config.yaml")));
+  for (SettingKey<Config>& key : keys) key.write = nullptr, key.restore = nullptr;
   return keys;
 }
 
@@ -70,8 +75,8 @@ Result<std::optional<Document>> load_if_exists(const Files& files, const std::st
   return SB_TRY(parse_document(path, text));
 }
 
-const SettingKeys<Policy>& user_keys() {
-  static const SettingKeys<Policy> kKeys = make_user_keys();
+const SettingKeys<Config>& user_keys() {
+  static const SettingKeys<Config> kKeys = make_user_keys();
   return kKeys;
 }
 
@@ -84,8 +89,8 @@ const std::vector<std::string>& run_key_names() {
   return kNames;
 }
 
-void read_policy(Fields& root, Policy& policy) {
-  read_keys(root, user_keys(), {}, policy);
+void read_user_keys(Fields& root, Config& config) {
+  read_keys(root, user_keys(), {}, config);
 }
 
 Checked<Config> read_config(const Document& document, const std::vector<std::string>& run_keys) {
@@ -93,7 +98,7 @@ Checked<Config> read_config(const Document& document, const std::vector<std::str
   Config config;
   if (document.root.is_null()) return config;
   Fields fields = Reader(document, faults).fields();
-  read_policy(fields, config.policy);
+  read_user_keys(fields, config);
   for (const std::string& key : run_keys) fields.get(key);
   if (const auto languages = fields.get("block_offers"))
     config.block_offers = decision::read_offer_languages(*languages);
@@ -108,6 +113,11 @@ Result<Config> load_config(const Files& files, const HomeDirectories& homes) {
   Checked<Config> config = read_config(*document);
   if (!config) return std::unexpected(first_of(config.error()));
   return std::move(*config);
+}
+
+sandbox::Sandbox find_users_sandbox(const Seams& seams, const HomeDirectories& homes) {
+  const auto config = load_config(seams.files, homes);
+  return sandbox::find_sandbox(seams, config ? config->sandbox : sandbox::Settings{});
 }
 
 }  // namespace sb::inbox

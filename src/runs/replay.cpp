@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "base/document/document.hpp"
+#include "inbox/config.hpp"
 #include "pipeline/git/git.hpp"
 #include "pipeline/settings/words.hpp"
 
@@ -95,6 +97,12 @@ Result<Scratch> make_scratch(const Seams& seams, const Recording& recording) {
   }
   if (!recording.soul.empty()) SB_TRY(files.write_atomic(join_path(scratch.home(), "soul.md"), recording.soul));
   SB_TRY(files.write_atomic(join_path(scratch.home(), "none.jsonl"), ""));
+  // What the user lets agents reach does not depend on which run it is.
+  const auto users = SB_TRY(inbox::load_if_exists(files, join_path(homes.config, "config.yaml")));
+  if (const Value* sandbox = users ? users->root.find("sandbox") : nullptr; sandbox != nullptr) {
+    SB_TRY(files.write_atomic(join_path(scratch.home(), "config.yaml"),
+                              to_json(Value::object({{"sandbox", *sandbox}})) + "\n"));
+  }
   return scratch;
 }
 

@@ -9,6 +9,7 @@
 
 #include "base/document/document.hpp"
 #include "pipeline/small_flows.hpp"
+#include "started/sandbox.hpp"
 
 namespace sb::pipeline_tests {
 
@@ -49,6 +50,7 @@ void RunFixture::configure(const std::string& lines) {
   };
   add_unless_given("models", "models: {script: {provider: scripted, script: " + root_ + "/script.jsonl}}");
   add_unless_given("roles", "roles: {default: script}");
+  if (!test_program::why_no_sandbox().empty()) add_unless_given("sandbox", "sandbox: {mode: none}");
   add_unless_given("checks", "checks: [./check]");
   add_unless_given("phases",
                    "phases: {discovery: small.discovery, shaping: small.shaping, design: small.design, coding: "

@@ -16,6 +16,7 @@
 #include "agent/tools/work_tools.hpp"
 #include "base/limits.hpp"
 #include "engine/advance/step_program.hpp"
+#include "inbox/hidden_paths.hpp"
 
 namespace sb::agent {
 namespace {
@@ -58,9 +59,9 @@ struct AgentRunner::Parts {
     }
   }
 
-  const engine::Sandbox& sandbox() {
+  const sandbox::Sandbox& users_sandbox() {
     const std::scoped_lock lock(mutex);
-    if (!found) found = engine::find_sandbox(given.seams);
+    if (!found) found = sandbox::find_sandbox(given.seams, given.home.home().config().sandbox);
     return *found;
   }
   Result<const ModelSettings*> model_of(const Assignment& assignment) const;
@@ -77,7 +78,7 @@ struct AgentRunner::Parts {
   std::vector<std::string> secrets;
   Redactor redactor;
   std::mutex mutex;
-  std::optional<engine::Sandbox> found;
+  std::optional<sandbox::Sandbox> found;
 };
 
 AgentRunner::AgentRunner(AgentRunnerParts parts) : parts_(std::make_unique<Parts>(std::move(parts))) {
@@ -117,8 +118,9 @@ WorkTreeAccess AgentRunner::Parts::place_for(const Assignment& assignment, SeenF
   WorkTreeAccess place{.seams = given.seams, .root = assignment.work_tree, .readable = {}, .only = {}, .steps = {}};
   place.is_writable = assignment.is_writable;
   if (is_restricted(assignment.role)) place.only = restricted_paths();
-  place.sandbox = sandbox();
-  place.hidden = engine::hidden_paths(given.seams.files, given.seams.environment, home.homes(), given.secret_files);
+  place.sandbox = users_sandbox();
+  place.homes = home.homes();
+  place.hidden = inbox::hidden_paths(given.seams.files, given.seams.environment, home.homes(), given.secret_files);
   place.secrets = secrets;
   place.steps = [this, session = assignment.session] { return open_chain(given.home, session); };
   place.seen = &seen;
@@ -170,7 +172,7 @@ WorkResult AgentRunner::Parts::run_session(AgentRunner& runner, const Assignment
   if (settings.is_program()) {
     SeenFiles seen;
     const WorkTreeAccess place = place_for(assignment, seen);
-    return run_agent_program({work_context, transcript, settings, used, sandbox(), place});
+    return run_agent_program({work_context, transcript, settings, used, users_sandbox(), place});
   }
   work_context.has_child = [&transcript](const std::string& session) { return transcript.has_child(session); };
   const auto program = given.home.sessions().program(summary->hash);
@@ -189,7 +191,7 @@ WorkResult AgentRunner::Parts::run_session(AgentRunner& runner, const Assignment
   SeenFiles seen;
   for (const auto& [path, hash] : transcript.seen_files()) seen.record(path, hash);
   Tools tools = make_work_tools(place_for(assignment, seen), assignment.tools);
-  return AgentLoop({work_context, transcript, choose, tools, sandbox().name()}).work();
+  return AgentLoop({work_context, transcript, choose, tools, users_sandbox().name()}).work();
 }
 
 WorkResult AgentRunner::work(const Assignment& assignment, const OnProgress& on_progress) {
@@ -202,6 +204,9 @@ WorkResult AgentRunner::work(const Assignment& assignment, const OnProgress& on_
   if (!lineage) return {.state = EndState::kInternalError, .reason = lineage.error().to_string()};
   if (assignment.depth > with_defaults(assignment.limits).depth) {
     return {.state = EndState::kForbidden, .reason = "nested deeper below the first session than the limits allow"};
+  }
+  if (const sandbox::Sandbox& sandbox = parts_->users_sandbox(); sandbox.is_refused()) {
+    return {.state = EndState::kForbidden, .reason = sandbox::refusal(sandbox).to_string()};
   }
   return parts_->run_session(*this, assignment, **model, on_progress);
 }

@@ -58,6 +58,7 @@ class ProgramDriver {
 
 struct ProgramEndpoint {
   virtual ~ProgramEndpoint() = default;
+  int port = 0;                    // of this machine's loopback; all three are there
   std::string mcp_url, mcp_token;  // streamable HTTP; the token is also the key that the proxy expects
   std::string hook_url;            // receives Claude Code's hook events, with the same token
   std::string proxy_url;           // replaces the provider's address, without /v1; empty: none

@@ -9,6 +9,7 @@
 #include "agent/programs/program_session.hpp"
 #include "agent/programs/recipe.hpp"
 #include "agent/tools/plain_text.hpp"
+#include "sandbox/enclosed_run.hpp"
 
 namespace sb::agent {
 namespace {
@@ -35,7 +36,7 @@ Result<const ModelSettings*> upstream_of(const AgentSettings& settings, const Mo
 }
 
 Status check_isolation(const ModelSettings& model, std::string_view role, bool has_upstream,
-                       const engine::Sandbox& sandbox) {
+                       const sandbox::Sandbox& sandbox) {
   if (!is_restricted(role)) return {};
   if (!has_upstream) {
     return fail(ErrorCode::kForbidden,
@@ -93,7 +94,6 @@ class CommandAgent {
  private:
   std::string sandbox_name() const {
     std::string name = parts_.sandbox.name();
-    if (parts_.sandbox.works()) name += ", with the machine's network";
     return upstream_ == nullptr ? name + "; its own login, so its requests to the model are not logged" : name;
   }
 
@@ -144,17 +144,9 @@ class CommandAgent {
     const std::string program = SB_TRY(find_program(seams, launch.argv.front()));
     SB_TRY(home.write(seams, launch.files));
     if (upstream_ == nullptr) SB_TRY(home.copy_login(seams));
-    Command command{.argv = sandbox_argv({.sandbox = parts_.sandbox,
-                                          .work_tree = assignment_.work_tree,
-                                          .home = home.path(),
-                                          .program = program,
-                                          .is_writable = assignment_.is_writable,
-                                          .has_own_login = upstream_ == nullptr,
-                                          .secret_files = runner_.secret_files},
-                                         seams, homes),
+    Command command{.argv = launch.argv,
                     .input = launch.input,
-                    .directory = parts_.sandbox.works() ? std::string("/") : assignment_.work_tree,
-                    .environment = engine::clean_environment(seams.environment),
+                    .environment = sandbox::clean_environment(seams.environment),
                     .timeout_ms = parts_.work_context.watchdog.left_ms() + kMarginMs,
                     .max_output_bytes = kOutputBytes,
                     .keep_tail = true,
@@ -166,9 +158,17 @@ class CommandAgent {
     if (upstream_ != nullptr || parts_.sandbox.works()) variables["HOME"] = home.path();
     variables["TMPDIR"] = join_path(home.path(), "tmp");
     for (const auto& [name, value] : launch.environment) variables[name] = value;
-    command.argv.insert(command.argv.end(), launch.argv.begin(), launch.argv.end());
+    sandbox::Place reached = place_of({.work_tree = assignment_.work_tree,
+                                       .home = home.path(),
+                                       .program = program,
+                                       .is_writable = assignment_.is_writable,
+                                       .has_own_login = upstream_ == nullptr,
+                                       .login_servers = recipe_.login_servers,
+                                       .host_ports = {place->port},
+                                       .secret_files = runner_.secret_files},
+                                      seams, homes);
     parts_.work_context.watchdog.expect_activity(true);
-    auto exit = seams.process.run(command);
+    auto exit = sandbox::run_enclosed(seams, homes, parts_.sandbox, std::move(reached), std::move(command));
     parts_.work_context.watchdog.expect_activity(false);
     return exit;
   }
@@ -194,7 +194,7 @@ WorkResult run_agent_program(const CommandParts& parts) {
 }
 
 Status check_command(const AgentSettings& settings, const ModelSettings& model, std::string_view role,
-                     const engine::Sandbox& sandbox) {
+                     const sandbox::Sandbox& sandbox) {
   const ModelSettings* upstream = SB_TRY(upstream_of(settings, model));
   const Recipe recipe = SB_TRY(recipe_for(model));
   SB_TRY(check_isolation(model, role, upstream != nullptr, sandbox));
@@ -219,7 +219,7 @@ Result<std::string> find_program(const Seams& seams, const std::string& program)
     return fail(ErrorCode::kNotFound, fmt::format("program {} not found", quote_json(program)),
                 "Give its path in `command:`");
   }
-  const auto environment = engine::clean_environment(seams.environment);
+  const auto environment = sandbox::clean_environment(seams.environment);
   std::string_view folders = environment.at("PATH");
   while (!folders.empty()) {
     const std::size_t end = std::min(folders.find(':'), folders.size());

@@ -16,7 +16,7 @@
 #include "agent/loop/work_context.hpp"
 #include "agent/model/scripted.hpp"
 #include "agent/tools/work_tools.hpp"
-#include "engine/command/sandbox.hpp"
+#include "sandbox/sandbox.hpp"
 
 namespace sb::agent {
 
@@ -25,7 +25,7 @@ struct CommandParts {
   Transcript& transcript;  // up to date with the log
   const ModelSettings& model;
   std::shared_ptr<UsedLines> used;
-  const engine::Sandbox& sandbox;
+  const sandbox::Sandbox& sandbox;
   const WorkTreeAccess& place;  // limits its own tools
 };
 
@@ -34,7 +34,7 @@ WorkResult run_agent_program(const CommandParts& parts);
 // Whether the program can work in this role, as far as that is known before anything is started: kInvalid for an
 // unsuitable upstream or recipe, kForbidden for a restricted role whose isolation cannot be proven.
 Status check_command(const AgentSettings& settings, const ModelSettings& model, std::string_view role,
-                     const engine::Sandbox& sandbox);
+                     const sandbox::Sandbox& sandbox);
 // The absolute path of the program: as given, or found in the PATH that agents have. bubblewrap's own error for a
 // missing program does not help.
 Result<std::string> find_program(const Seams& seams, const std::string& program);

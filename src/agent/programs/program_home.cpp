@@ -11,6 +11,8 @@
 
 #include "base/document/document.hpp"
 #include "base/document/value.hpp"
+#include "inbox/hidden_paths.hpp"
+#include "sandbox/visible_paths.hpp"
 
 namespace sb::agent {
 namespace {
@@ -92,33 +94,23 @@ Status AgentHome::copy_login(const Seams& seams) const {
   return {};
 }
 
-std::vector<std::string> sandbox_argv(const ProgramSandbox& fence, const Seams& seams, const HomeDirectories& homes) {
-  if (!fence.sandbox.works()) return {};
-  engine::SandboxSpec place{.workspace = fence.work_tree,
-                            .is_writable = fence.is_writable,
-                            .has_network = true,
-                            .writable = {fence.home},
-                            .sealed = {join_path(fence.work_tree, ".git")},
-                            .hidden = engine::hidden_paths(seams.files, seams.environment, homes, fence.secret_files)};
-  // The sandbox has its own temporary folder.
-  const auto real = seams.files.canonical(fence.program);
-  std::vector<std::string> further;
-  for (const std::string& path : real ? std::set{fence.program, *real} : std::set<std::string>()) {
-    if (path.starts_with("/tmp/")) further.insert(further.end(), {"--ro-bind", *real, path});
-  }
+sandbox::Place place_of(const ProgramPlace& program, const Seams& seams, const HomeDirectories& homes) {
+  sandbox::Place place{.workspace = program.work_tree,
+                       .is_writable = program.is_writable,
+                       .writable = {program.home},
+                       .readable = sandbox::program_paths(seams.files, program.program),
+                       .sealed = {join_path(program.work_tree, ".git")},
+                       .hidden = inbox::hidden_paths(seams.files, seams.environment, homes, program.secret_files),
+                       .host_ports = program.host_ports};
   const std::string user_home = seams.environment.get("HOME").value_or("");
   for (const Login& login : kLogins) {
     const std::string path = join_path(user_home, login.name);
-    if (!fence.has_own_login || user_home.empty() || login.how == Login::kCopied) continue;
+    if (!program.has_own_login || user_home.empty() || login.how == Login::kCopied) continue;
     if (seams.files.kind(path) == FileKind::kMissing) continue;
-    const bool is_shared = login.how == Login::kShared;
-    further.insert(further.end(), {is_shared ? "--bind" : "--ro-bind", path, join_path(fence.home, login.name)});
-    // The folder of the program itself.
-    if (real && real->starts_with(path + "/")) place.readable.push_back(path);
+    place.elsewhere.push_back({path, join_path(program.home, login.name), login.how == Login::kShared});
   }
-  std::vector<std::string> words = engine::sandbox_arguments(fence.sandbox, seams.files, place);
-  words.insert(std::ranges::find(words, "--chdir"), further.begin(), further.end());
-  return words;
+  if (program.has_own_login) place.servers = program.login_servers;
+  return place;
 }
 
 }  // namespace sb::agent

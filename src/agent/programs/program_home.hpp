@@ -1,4 +1,4 @@
-// The fresh HOME of an agent program, and the command line that starts the program in the sandbox with it.
+// The fresh HOME of an agent program, and what the program reaches in the sandbox.
 #pragma once
 
 #include <map>
@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/seams.hpp"
-#include "engine/command/sandbox.hpp"
+#include "sandbox/sandbox.hpp"
 
 namespace sb::agent {
 
@@ -22,7 +22,7 @@ class AgentHome {
   const std::string& path() const { return path_; }
   // Relative to the home; kInvalid for a name that points elsewhere.
   Status write(const Seams& seams, const std::map<std::string, std::string>& files) const;
-  // For a program with its own login: copies the one file that holds it. sandbox_argv shows the rest.
+  // For a program with its own login: copies the one file that holds it. place_of() shows the rest.
   Status copy_login(const Seams& seams) const;
 
  private:
@@ -31,17 +31,17 @@ class AgentHome {
   std::string path_;
 };
 
-struct ProgramSandbox {
-  const engine::Sandbox& sandbox;
+struct ProgramPlace {
   std::string work_tree, home;
   std::string program;  // absolute; visible in the sandbox wherever it is
   bool is_writable = true;
-  bool has_own_login = false;  // its login files are available in its home
+  bool has_own_login = false;                   // its login files are available in its home
+  std::vector<std::string> login_servers = {};  // host:port of its provider, for its own login
+  std::vector<int> host_ports = {};             // where we listen for it
   std::vector<std::string> secret_files = {};
 };
-// The arguments in front of the program's own; empty where there is no sandbox. The work tree is writable if allowed,
-// its `.git` is not, and of all homes only the fresh one is visible. The program shares the machine's network: it must
-// reach us, and loopback is not available by itself.
-std::vector<std::string> sandbox_argv(const ProgramSandbox& fence, const Seams& seams, const HomeDirectories& homes);
+// What the program reaches: the work tree, writable if allowed, except for its `.git`; of all homes only the fresh one;
+// of the network only where we listen for it and, with its own login, its provider.
+sandbox::Place place_of(const ProgramPlace& program, const Seams& seams, const HomeDirectories& homes);
 
 }  // namespace sb::agent

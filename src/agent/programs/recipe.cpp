@@ -51,6 +51,7 @@ Recipe read_recipe(const std::string& name, const Value& value) {
           .input = value.string_at("input").value_or(""),
           .environment = texts_at(value, "environment"),
           .own_login = words_at(value, "own_login"),
+          .login_servers = words_at(value, "login_servers"),
           .files = texts_at(value, "files")};
 }
 

@@ -23,6 +23,7 @@ struct Recipe {
   std::string input;
   std::map<std::string, std::string> environment;
   std::vector<std::string> own_login;        // variables omitted when it uses its own login
+  std::vector<std::string> login_servers;    // host:port that it reaches then
   std::map<std::string, std::string> files;  // below {home}
 };
 

@@ -11,6 +11,7 @@
 #include "base/text/unicode.hpp"
 #include "guard/shell/command_effects.hpp"
 #include "guard/shell/shell_script.hpp"
+#include "sandbox/enclosed_run.hpp"
 
 namespace sb::agent {
 namespace {
@@ -150,50 +151,45 @@ class Bash final : public Tool {
     if (const std::string why = parts_->command_denial(command, folder->path()); !why.empty()) return tool_denied(why);
     const std::int64_t wanted = number_of(call, "timeout_s", limits::kBashMs / 1000) * 1000;
     const std::int64_t time = run.left_ms > 0 ? std::min(wanted, run.left_ms) : wanted;
-    const auto exit = parts_->place.seams.process.run(command_for(command, folder->path(), time, run));
+    const WorkTreeAccess& access = parts_->place;
+    const auto exit = sandbox::run_enclosed(access.seams, access.homes, access.sandbox, place_for(folder->path()),
+                                            command_for(command, time, run));
     if (!exit) return tool_error(exit.error().to_string());
     return result_of(*exit, time);
   }
 
  private:
-  Command command_for(const std::string& line, const std::string& folder, std::int64_t time_ms,
-                      const ToolRun& run) const {
+  Command command_for(const std::string& line, std::int64_t time_ms, const ToolRun& run) const {
+    return {.argv = {"/bin/bash", "-c", line},
+            .environment = sandbox::clean_environment(parts_->place.seams.environment),
+            .timeout_ms = time_ms,
+            .max_output_bytes = limits::kToolResultBytes,
+            .keep_tail = true,
+            .kill_descendants = true,
+            .should_continue = run.should_continue,
+            .on_output = run.on_output};
+  }
+
+  sandbox::Place place_for(const std::string& folder) const {
     const WorkTreeAccess& place = parts_->place;
-    Command command{.argv = {},
-                    .directory = folder,
-                    .environment = engine::clean_environment(place.seams.environment),
-                    .timeout_ms = time_ms,
-                    .max_output_bytes = limits::kToolResultBytes,
-                    .keep_tail = true,
-                    .kill_descendants = true,
-                    .should_continue = run.should_continue,
-                    .on_output = run.on_output};
-    if (place.sandbox.works()) {
-      engine::SandboxSpec inside{.workspace = place.root,
-                                 .directory = folder,
-                                 .is_writable = place.is_writable && !place.only,
-                                 .has_network = place.has_network,
-                                 .readable = place.readable,
-                                 .sealed = {join_path(place.root, ".git")},
-                                 .hidden = place.hidden};
-      const auto git = git_folders(place.seams.files, place.root);
-      // A restricted role sees only the change; git also holds the commits and notes of earlier work.
-      std::vector<std::string>& shown_or_not = place.only ? inside.hidden : inside.readable;
-      shown_or_not.insert(shown_or_not.end(), git.begin(), git.end());
-      if (place.only) inside.hidden.push_back(join_path(place.root, ".git"));
-      // Files hidden here are hidden in the checkout that the work tree is linked to as well.
-      std::vector<std::string> trees = {place.root};
-      for (const std::string& folder_of_git : git) trees.push_back(parent_path(folder_of_git));
-      for (const std::string& tree : trees) {
-        for (std::string& path : parts_->excluded_paths(tree).value_or(std::vector<std::string>())) {
-          inside.hidden.push_back(std::move(path));
-        }
-      }
-      command.argv = engine::sandbox_arguments(place.sandbox, place.seams.files, inside);
-      command.directory = "/";
+    sandbox::Place inside{.workspace = place.root,
+                          .directory = folder,
+                          .is_writable = place.is_writable && !place.only,
+                          .readable = place.readable,
+                          .sealed = {join_path(place.root, ".git")},
+                          .hidden = place.hidden};
+    if (!place.sandbox.works()) return inside;
+    const auto git = git_folders(place.seams.files, place.root);
+    // A restricted role sees only the change; git also holds the commits and notes of earlier work.
+    if (place.only) {
+      inside.hidden.push_back(join_path(place.root, ".git"));
+    } else {
+      inside.readable.insert(inside.readable.end(), git.begin(), git.end());
     }
-    command.argv.insert(command.argv.end(), {"/bin/bash", "-c", line});
-    return command;
+    for (std::string& path : parts_->excluded_paths(place.root).value_or(std::vector<std::string>())) {
+      inside.hidden.push_back(std::move(path));
+    }
+    return inside;
   }
 
   ToolResult result_of(const ProcessResult& exit, std::int64_t time_ms) const {

@@ -12,6 +12,7 @@
 #include "agent/tools/work_tools.hpp"
 #include "base/document/document.hpp"
 #include "base/testing/fakes.hpp"
+#include "inbox/hidden_paths.hpp"
 
 namespace sb::agent {
 
@@ -32,7 +33,7 @@ class WorkTreeFixture {
     write("elsewhere/secret.txt", "the-secret");
     root = directory + "/work";
     std::filesystem::create_directories(root);
-    sandbox = engine::find_sandbox(seams);
+    sandbox = sandbox::find_sandbox(seams);
   }
   ~WorkTreeFixture() { std::filesystem::remove_all(directory); }
 
@@ -42,8 +43,9 @@ class WorkTreeFixture {
             .readable = {},
             .only = {},
             .sandbox = sandbox,
-            .hidden = engine::hidden_paths(files, environment,
-                                           {directory + "/home/.sb", directory + "/home/.sb", directory + "/home/.sb"}),
+            .homes = {directory + "/home/.sb", directory + "/home/.sb", directory + "/home/.sb"},
+            .hidden = inbox::hidden_paths(
+                files, environment, {directory + "/home/.sb", directory + "/home/.sb", directory + "/home/.sb"}),
             .steps = {},
             .seen = &seen};
   }
@@ -91,7 +93,7 @@ class WorkTreeFixture {
   SystemProcess process;
   FakeStreams streams;
   Seams seams{files, clock, random, process, environment, streams};
-  engine::Sandbox sandbox;
+  sandbox::Sandbox sandbox;
   SeenFiles seen;
 };
 

@@ -4,7 +4,7 @@
 // `readable`, writing to `writable`. `.git`, Signalbox's own homes and the user's keys are always outside. An existing
 // file is written only after it was read, and only if it has not changed since. The open step's interlock
 // (guard/interlock.hpp) applies to Write, Edit and Bash. Bash runs in bubblewrap where that works
-// (engine/command/sandbox.hpp): no network, no variables except PATH, HOME, LANG, TERM, the work tree writable,
+// (sandbox/sandbox.hpp): no network, no variables except PATH, HOME, LANG, TERM, the work tree writable,
 // everything else read-only or absent. Where bubblewrap does not work, `WorkTreeAccess::sandbox` is unset accordingly
 // and restricted roles get no Bash.
 #pragma once
@@ -15,8 +15,8 @@
 
 #include "agent/tools/tool.hpp"
 #include "base/seams.hpp"
-#include "engine/command/sandbox.hpp"
 #include "guard/interlock.hpp"
+#include "sandbox/sandbox.hpp"
 
 namespace sb::agent {
 
@@ -39,9 +39,9 @@ struct WorkTreeAccess {
   bool is_writable = true;
   // For restricted roles: globs under root that may be read; `!` in front excludes. Then nothing may be written.
   std::optional<std::vector<std::string>> only;
-  bool has_network = false;
-  engine::Sandbox sandbox = {};
-  std::vector<std::string> hidden = {};   // engine::hidden_paths
+  sandbox::Sandbox sandbox = {};
+  HomeDirectories homes = {};
+  std::vector<std::string> hidden = {};   // sandbox::hidden_paths
   std::vector<std::string> secrets = {};  // values redacted from every result
   // The currently open steps of the session and of its parents.
   std::function<Result<guard::OpenStepChain>()> steps;

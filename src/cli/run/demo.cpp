@@ -200,6 +200,9 @@ class Demo {
                     "(home/).\nTicket: {}\nThe project's check before: {}\n\n",
                     printable(place_.directory), demo_data()["goal"].as_string(),
                     before.code == 0 ? "passed" : failed_line(before)));
+    if (place_.sandbox_is_missing.empty()) return;
+    context_.out(fmt::format("No sandbox on this machine ({}), so home/config.yaml says sandbox: {{mode: none}}.\n\n",
+                             printable(place_.sandbox_is_missing)));
   }
 
   void conclude(const RunState& state, const ProcessResult& after, const Events& events) {

@@ -9,6 +9,7 @@
 #include "base/document/document.hpp"
 #include "cli/data.hpp"
 #include "pipeline/git/git.hpp"
+#include "sandbox/sandbox.hpp"
 
 namespace sb::cli {
 namespace {
@@ -19,6 +20,9 @@ constexpr std::string_view kConfig =
     "models: {demo: {provider: scripted, script: replies.jsonl}}\n"
     "roles: {default: demo}\n"
     "checks: [./check]\n";
+constexpr std::string_view kWithoutSandbox =
+    "# There is no sandbox on this machine, and this demo needs none: its agents only repeat recorded replies.\n"
+    "sandbox: {mode: none}\n";
 
 std::string random_name(Random& random) {
   std::uint8_t bytes[4];
@@ -57,7 +61,9 @@ Status write_home(const Seams& seams, const DemoFolder& place) {
   std::string replies;
   for (const Value& reply : demo_data()["replies"].items()) replies += to_json(reply) + "\n";
   SB_TRY(seams.files.write_atomic(join_path(place.home(), "replies.jsonl"), replies));
-  return seams.files.write_atomic(join_path(place.home(), "config.yaml"), kConfig);
+  std::string config(kConfig);
+  if (!place.sandbox_is_missing.empty()) config += kWithoutSandbox;
+  return seams.files.write_atomic(join_path(place.home(), "config.yaml"), config);
 }
 
 Status make_repositories(const Seams& seams, const DemoFolder& place) {
@@ -93,6 +99,7 @@ Result<DemoFolder> make_demo_folder(const Seams& seams, const std::string& given
   place.already_existed = SB_TRY(take_folder(seams, directory));
   place.directory = SB_TRY(seams.files.canonical(directory));
   if (place.already_existed) return place;
+  place.sandbox_is_missing = sandbox::find_sandbox(seams).missing_reason();
   SB_TRY(write_home(seams, place));
   SB_TRY(make_repositories(seams, place));
   SB_TRY(seams.files.write_atomic(join_path(place.directory, kMark), "{\"v\": 1}\n"));

@@ -17,6 +17,7 @@ namespace sb::cli {
 struct DemoFolder {
   std::string directory;  // absolute, links resolved
   bool already_existed = false;
+  std::string sandbox_is_missing = {};  // why; its config.yaml then says that agents run without one
 
   std::string repository() const { return directory + "/repo"; }
   std::string remote() const { return directory + "/remote.git"; }

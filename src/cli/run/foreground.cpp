@@ -1,6 +1,7 @@
 #include "cli/run/foreground.hpp"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include "cli/decision/conversation.hpp"
 #include "cli/decision/decision_view.hpp"
@@ -8,6 +9,7 @@
 #include "cli/signals.hpp"
 #include "inbox/question/answer_command.hpp"
 #include "runs/request.hpp"
+#include "sandbox/sandbox.hpp"
 
 namespace sb::cli {
 namespace {
@@ -22,6 +24,7 @@ class RunSession {
     for (const std::string& warning : agent::warnings_about(run_environment.settings().agents)) {
       context.err(fmt::format("Warning: {}\n", one_line(warning, 1'000)));
     }
+    if (::geteuid() == 0) context.err(fmt::format("Warning: {}\n", sandbox::kRootWarning));
   }
 
   Result<RunState> start(const pipeline::RunRequest& request) {

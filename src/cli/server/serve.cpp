@@ -14,6 +14,7 @@
 #include "mcp/http/http_server.hpp"
 #include "mcp/tools/signalbox_server.hpp"
 #include "net/limits.hpp"
+#include "sandbox/sandbox.hpp"
 
 namespace sb::cli {
 namespace {
@@ -109,6 +110,7 @@ Status serve(const Context& context, const ServeOptions& options) {
     }
     return opened;
   }
+  if (::geteuid() == 0) context.err(fmt::format("Warning: {}\n", sandbox::kRootWarning));
   print_address(context, options, server.port());
   if (tokens.empty())
     context.err(fmt::format("No client has a token yet. {}\n", token_advice(std::to_string(server.port()))));

@@ -1,12 +1,15 @@
 // Doctor: the machine: the port, the sandbox, git, the terminal.
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 
 #include "base/text/unicode.hpp"
 #include "cli/server/local_server.hpp"
 #include "cli/setup/doctor.hpp"
-#include "engine/command/sandbox.hpp"
+#include "inbox/config.hpp"
+#include "sandbox/enclosed_run.hpp"
+#include "sandbox/sandbox.hpp"
 
 namespace sb::cli {
 namespace {
@@ -68,14 +71,26 @@ Diagnoses check_server(const DoctorInput& input) {
 }
 
 Diagnoses check_sandbox(const DoctorInput& input) {
-  const engine::Sandbox sandbox = engine::find_sandbox(input.seams);
-  if (sandbox.works() && sandbox.has_own_proc) return {{Health::kOk, sandbox.name()}};
-  if (sandbox.works()) return {{Health::kWarning, sandbox.name(), ""}};
-  const bool is_missing = program_in_path(input.seams, "bwrap").empty();
-  return {{Health::kWarning,
-           fmt::format("workflow commands run without a sandbox: {}",
-                       is_utf8(sandbox.missing) ? sandbox.missing : "bubblewrap does not work here"),
-           is_missing ? "Install bubblewrap" : sandbox_remedy(input.seams.files)}};
+  const sandbox::Sandbox sandbox =
+      input.homes ? inbox::find_users_sandbox(input.seams, *input.homes) : sandbox::find_sandbox(input.seams);
+  Diagnoses found;
+  if (sandbox.works()) {
+    found.push_back({sandbox.has_own_proc ? Health::kOk : Health::kWarning, sandbox.name()});
+    found.push_back({Health::kOk, "limits: " + sandbox::describe_limits(input.seams.files, sandbox)});
+  } else if (sandbox.settings.mode == sandbox::Mode::kNone) {
+    found.push_back({Health::kWarning,
+                     "agents run without a sandbox, as config.yaml says: they can read everything you can",
+                     "Remove sandbox: {mode: none}"});
+  } else {
+    const bool is_missing = program_in_path(input.seams, "bwrap").empty();
+    found.push_back({Health::kWarning,
+                     fmt::format("no runs, and workflow commands run without a sandbox: {}",
+                                 is_utf8(sandbox.missing) ? sandbox.missing : "bubblewrap does not work here"),
+                     is_missing ? "Install bubblewrap" : sandbox_remedy(input.seams.files)});
+  }
+  if (::geteuid() == 0)
+    found.push_back({Health::kWarning, std::string(sandbox::kRootWarning), "Run it as another user"});
+  return found;
 }
 
 Diagnoses check_git(const DoctorInput& input) {

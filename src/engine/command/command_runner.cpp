@@ -8,7 +8,10 @@
 #include "base/crypto.hpp"
 #include "base/document/document.hpp"
 #include "base/text/unicode.hpp"
+#include "inbox/config.hpp"
+#include "inbox/hidden_paths.hpp"
 #include "inbox/operators/trust.hpp"
+#include "sandbox/enclosed_run.hpp"
 
 namespace sb::engine {
 namespace {
@@ -102,10 +105,10 @@ bool SandboxedCommandRunner::is_trusted(std::span<const workflow::Origin> origin
   });
 }
 
-const Sandbox& SandboxedCommandRunner::sandbox() {
+const sandbox::Sandbox& SandboxedCommandRunner::users_sandbox() {
   static std::mutex one_at_a_time;
   const std::scoped_lock lock(one_at_a_time);
-  if (!sandbox_) sandbox_ = find_sandbox(seams_);
+  if (!sandbox_) sandbox_ = inbox::find_users_sandbox(seams_, homes_);
   return *sandbox_;
 }
 
@@ -127,30 +130,26 @@ CommandRun SandboxedCommandRunner::run(const std::string& command, const std::st
     run.not_run_reason = fmt::format("the workspace {} is not a folder", quote_json(workspace));
     return run;
   }
-  Command words{.argv = {},
-                .environment = clean_environment(seams_.environment),
+  Command words{.argv = {"/bin/sh", "-c", command},
+                .environment = sandbox::clean_environment(seams_.environment),
                 .timeout_ms = limits_.time_ms,
                 .max_output_bytes = limits_.output_bytes,
                 .merge_stderr = true,
                 .keep_tail = true,
                 .kill_descendants = true,
                 .should_continue = should_continue};
-  if (sandbox().works()) {
-    words.argv = sandbox_arguments(sandbox(), seams_.files, *folder,
-                                   hidden_paths(seams_.files, seams_.environment, homes_, secret_files_));
-    words.directory = "/";
-  } else {
-    words.directory = *folder;
-  }
-  words.argv.insert(words.argv.end(), {"/bin/sh", "-c", command});
   const TimestampMs began = seams_.clock.now_ms();
-  auto exit = seams_.process.run(words);
+  // A command that could replace `.git` could choose what git runs for the user, outside the sandbox.
+  sandbox::Place place{.workspace = *folder,
+                       .sealed = {join_path(*folder, ".git")},
+                       .hidden = inbox::hidden_paths(seams_.files, seams_.environment, homes_, secret_files_)};
+  auto exit = sandbox::run_enclosed(seams_, homes_, users_sandbox(), std::move(place), std::move(words));
   run.duration_ms = seams_.clock.now_ms() - began;
   if (!exit) {
     run.not_run_reason = exit.error().to_string();
     return run;
   }
-  run.sandbox = sandbox().name();
+  run.sandbox = users_sandbox().name();
   run.exit = exit->code;
   run.timed_out = exit->timed_out;
   run.was_cancelled = exit->was_cancelled;

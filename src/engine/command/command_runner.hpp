@@ -1,9 +1,8 @@
 // Runs a step's verification command if the user trusts its source.
 //
-// `/bin/sh -c COMMAND` in the workspace, under bubblewrap if that works: the file system is read-only except for the
-// workspace and a private /tmp; our homes, the user's keys, credentials and settings, and service sockets are hidden;
-// no network; no variables but PATH, HOME, LANG and TERM. If bubblewrap does not work, the command runs without it, and
-// the record says so. Time and output are limited; every process the command started ends with it.
+// `/bin/sh -c COMMAND` in the workspace, in the sandbox (sandbox/sandbox.hpp) with no variables but PATH, HOME, LANG
+// and TERM. If bubblewrap does not work, the command runs without it, and the record says so. Time and output are
+// limited; every process the command started ends with it.
 #pragma once
 
 #include <functional>
@@ -14,8 +13,8 @@
 #include "base/limits.hpp"
 #include "base/seams.hpp"
 #include "engine/advance/advance.hpp"
-#include "engine/command/sandbox.hpp"
 #include "inbox/operators/operators.hpp"
+#include "sandbox/sandbox.hpp"
 #include "workflow/catalog/catalog.hpp"
 
 namespace sb::engine {
@@ -56,13 +55,13 @@ class SandboxedCommandRunner final : public CommandRunner {
  private:
   // Empty if it may run.
   std::string refusal(const std::string& command, const workflow::Origin& origin) const;
-  const Sandbox& sandbox();
+  const sandbox::Sandbox& users_sandbox();
 
   Seams seams_;
   HomeDirectories homes_;
   const inbox::Operators& operators_;
   CommandLimits limits_;
-  std::optional<Sandbox> sandbox_;
+  std::optional<sandbox::Sandbox> sandbox_;
   std::vector<std::string> secret_files_;
 };
 

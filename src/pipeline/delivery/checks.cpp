@@ -5,9 +5,11 @@
 
 #include "agent/secrets/redact.hpp"
 #include "agent/tools/plain_text.hpp"
-#include "engine/command/sandbox.hpp"
+#include "inbox/config.hpp"
+#include "inbox/hidden_paths.hpp"
 #include "pipeline/delivery/steps.hpp"
 #include "pipeline/limits.hpp"
+#include "sandbox/enclosed_run.hpp"
 
 namespace sb::pipeline {
 
@@ -98,30 +100,25 @@ Result<DeliveryStepResult> checks(const Job& job) {
 
 RunCheck make_check_runner(const Seams& seams, const HomeDirectories& homes, std::function<bool()> should_continue,
                            std::string* sandbox_name, std::vector<std::string> secret_files) {
-  auto sandbox = std::make_shared<std::optional<engine::Sandbox>>();
+  auto sandbox = std::make_shared<std::optional<sandbox::Sandbox>>();
   return [=, seams = Seams(seams)](const ProjectCheck& check, const std::string& directory) -> Result<ProcessResult> {
-    if (!*sandbox) *sandbox = engine::find_sandbox(seams);
+    if (!*sandbox) *sandbox = inbox::find_users_sandbox(seams, homes);
     if (sandbox_name) *sandbox_name = (*sandbox)->name();
     if (check.run.find('\0') != std::string::npos)
       return fail(ErrorCode::kInvalid, "the check contains a NUL character");
     const std::string folder = SB_TRY(seams.files.canonical(directory));
-    Command command{.argv = {},
-                    .environment = engine::clean_environment(seams.environment),
+    Command command{.argv = {"/bin/sh", "-c", check.run},
+                    .environment = sandbox::clean_environment(seams.environment),
                     .timeout_ms = check.time_ms,
                     .max_output_bytes = limits::kCheckOutputBytes,
                     .merge_stderr = true,
                     .keep_tail = true,
                     .kill_descendants = true,
                     .should_continue = should_continue};
-    if ((*sandbox)->works()) {
-      command.argv = engine::sandbox_arguments(
-          **sandbox, seams.files, folder, engine::hidden_paths(seams.files, seams.environment, homes, secret_files));
-      command.directory = "/";
-    } else {
-      command.directory = folder;
-    }
-    command.argv.insert(command.argv.end(), {"/bin/sh", "-c", check.run});
-    return seams.process.run(command);
+    sandbox::Place place{.workspace = folder,
+                         .sealed = {join_path(folder, ".git")},
+                         .hidden = inbox::hidden_paths(seams.files, seams.environment, homes, secret_files)};
+    return sandbox::run_enclosed(seams, homes, **sandbox, std::move(place), std::move(command));
   };
 }
 

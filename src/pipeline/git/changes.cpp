@@ -49,6 +49,22 @@ Result<std::string> Git::snapshot(const std::string& from) {
   return without_trailing_newlines(SB_TRY(run(GitCall{.words = {"write-tree"}, .environment = index})).output);
 }
 
+Result<std::string> Git::needed_filter() {
+  const auto off = SB_TRY(without_filters());
+  if (off.empty()) return std::string();
+  const std::string tracked = SB_TRY(run({"ls-files", "-z"}));
+  const std::string attributes = SB_TRY(run({"check-attr", "--cached", "-z", "--stdin", "filter"}, tracked));
+  std::string_view rest = attributes;
+  while (!rest.empty()) {
+    take_piece(rest);  // the path
+    take_piece(rest);  // `filter`
+    const std::string_view name = take_piece(rest);
+    const auto is_it = [&](const auto& setting) { return setting.second.starts_with(fmt::format("filter.{}.", name)); };
+    if (std::ranges::any_of(off, is_it)) return std::string(name);
+  }
+  return std::string();
+}
+
 Result<std::map<std::string, std::string>> Git::texts_at(const std::string& commit,
                                                          const std::vector<std::string>& paths, std::size_t max_bytes) {
   std::map<std::string, std::string> texts;

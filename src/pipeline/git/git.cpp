@@ -34,6 +34,14 @@ constexpr std::array<const char*, 14> kForRemotes = {
     "SSH_AUTH_SOCK", "https_proxy",   "HTTPS_PROXY",  "http_proxy",     "all_proxy",      "ALL_PROXY",       "no_proxy",
     "NO_PROXY",      "SSL_CERT_FILE", "SSL_CERT_DIR", "GIT_SSL_CAINFO", "GIT_SSL_CAPATH", "GIT_SSH_COMMAND", "USER"};
 
+constexpr std::array<std::string_view, 4> kLfsCommands = {"git-lfs clean -- %f", "git-lfs smudge -- %f",
+                                                          "git-lfs smudge --skip -- %f", "git-lfs filter-process"};
+
+// The last part of a name of the configuration: `filter.NAME.clean`, where NAME may contain dots.
+std::string_view last_part(std::string_view name) {
+  return name.substr(name.rfind('.') + 1);
+}
+
 std::map<std::string, std::string> environment_for(const Seams& seams, const GitCall& call, bool has_ssh_command) {
   std::map<std::string, std::string> clean = {
       {"PATH", seams.environment.get("PATH").value_or("/usr/local/bin:/usr/bin:/bin")},
@@ -46,6 +54,7 @@ std::map<std::string, std::string> environment_for(const Seams& seams, const Git
       {"GCM_INTERACTIVE", "never"},
       {"GIT_LITERAL_PATHSPECS", "1"},
       {"GIT_NO_REPLACE_OBJECTS", "1"},
+      {"GIT_LFS_SKIP_SMUDGE", "1"},
       {"GIT_EDITOR", "false"},
       {"GIT_PAGER", "cat"},
   };
@@ -270,12 +279,68 @@ std::vector<std::string> secrets_in_configuration(const Seams& seams, const std:
   return secrets;
 }
 
+namespace {
+
+// Commands that read or write files of a work tree.
+bool may_filter(const GitCall& call) {
+  constexpr std::array<std::string_view, 16> kNever = {
+      "cat-file",  "rev-parse",    "merge-base",   "update-ref",      "config", "remote",
+      "ls-tree",   "diff-tree",    "write-tree",   "commit-tree",     "push",   "fetch",
+      "ls-remote", "for-each-ref", "symbolic-ref", "check-ref-format"};
+  return !call.words.empty() && std::ranges::find(kNever, call.words.front()) == kNever.end();
+}
+
+// Settings, as an environment, that turn off every filter in the output of `git config --list -z`.
+std::map<std::string, std::string> settings_without_filters(std::string_view listed) {
+  std::map<std::string, std::string> settings;
+  std::vector<std::pair<std::string, std::string>> off;
+  while (!listed.empty()) {
+    const std::string_view entry = listed.substr(0, listed.find('\0'));
+    listed.remove_prefix(std::min(entry.size() + 1, listed.size()));
+    const std::string_view name = entry.substr(0, entry.find('\n'));
+    const std::string_view value = entry.substr(std::min(name.size() + 1, entry.size()));
+    if (!name.starts_with("filter.")) continue;
+    const std::string_view part = last_part(name);
+    const bool runs = part == "clean" || part == "smudge" || part == "process";
+    const bool is_lfs = name.starts_with("filter.lfs.") && std::ranges::count(name, '.') == 2;
+    if (is_lfs && (!runs || std::ranges::find(kLfsCommands, value) != kLfsCommands.end())) continue;
+    if (runs) off.emplace_back(name, "");
+    if (part == "required") off.emplace_back(name, "false");
+  }
+  if (off.empty()) return settings;
+  for (std::size_t i = 0; i < off.size(); ++i) {
+    settings[fmt::format("GIT_CONFIG_KEY_{}", i)] = off[i].first;
+    settings[fmt::format("GIT_CONFIG_VALUE_{}", i)] = off[i].second;
+  }
+  settings["GIT_CONFIG_COUNT"] = std::to_string(off.size());
+  return settings;
+}
+
+}  // namespace
+
+Result<std::map<std::string, std::string>> Git::without_filters() {
+  if (!without_filters_) {
+    std::vector<std::string> argv = {"git", "-C", directory_, "config", "--list", "-z"};
+    GitCall look;
+    if (!git_dir_.empty()) look.environment = {{"GIT_DIR", git_dir_}, {"GIT_WORK_TREE", directory_}};
+    const auto listed = SB_TRY(seams_.process.run({.argv = std::move(argv),
+                                                   .environment = environment_for(seams_, look, false),
+                                                   .max_output_bytes = look.max_bytes}));
+    // A configuration that cannot be read stops the command itself, with git's own message.
+    without_filters_ = settings_without_filters(listed.code == 0 ? std::string_view(listed.output) : "");
+  }
+  return *without_filters_;
+}
+
 Result<ProcessResult> Git::run(const GitCall& call) {
   std::vector<std::string> argv = {"git", "-C", directory_};
   for (const char* setting : kSettings) argv.insert(argv.end(), {"-c", setting});
   for (const std::string& setting : call.settings) argv.insert(argv.end(), {"-c", setting});
   if (!call.secret.empty()) add_secret(argv, call.secret.origin);
   GitCall whole = call;
+  if (may_filter(call)) {
+    for (const auto& [name, value] : SB_TRY(without_filters())) whole.environment.emplace(name, value);
+  }
   if (!git_dir_.empty()) {
     whole.environment.emplace("GIT_DIR", git_dir_);
     whole.environment.emplace("GIT_WORK_TREE", directory_);

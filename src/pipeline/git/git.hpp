@@ -1,5 +1,7 @@
 // The git operations that runs need: one command per call, no configuration is written, hooks of the repository are not
-// run, no prompts on a terminal.
+// run, no prompts on a terminal. Filters that the user has configured (`filter.NAME.clean`, `smudge`, `process`) are
+// not run either: a file of an agent could name them in `.gitattributes`, and they would run on what it wrote, outside
+// of its sandbox. Only those of git-lfs are, if they are what `git lfs install` writes; they fetch nothing.
 #pragma once
 
 #include <map>
@@ -72,6 +74,8 @@ class Git {
   Result<std::vector<std::string>> refused_names(const std::string& from);
   // Submodules of `from` whose `.git` was not made by `git submodule update`.
   Result<std::vector<std::string>> tampered_submodules(const std::string& from);
+  // A filter of the user that we do not run although tracked files need it; empty: none.
+  Result<std::string> needed_filter();
   // Those of the paths that are files in a commit, without links and folders. A file over `max_bytes` is replaced by
   // blanks, one more than that.
   Result<std::map<std::string, std::string>> texts_at(const std::string& commit, const std::vector<std::string>& paths,
@@ -88,6 +92,7 @@ class Git {
     std::string git_dir = {};  // empty: not made by git
   };
   Result<std::string> git_dir();
+  Result<std::map<std::string, std::string>> without_filters();
   Result<std::string> own_module(const std::string& folder);
   Result<std::vector<Submodule>> submodules(const std::string& from);
   Status pin_submodules(const std::string& from, const std::map<std::string, std::string>& index);
@@ -97,6 +102,7 @@ class Git {
   Seams seams_;
   std::string directory_, git_dir_;
   std::optional<bool> has_ssh_command_ = {};  // in the user's configuration
+  std::optional<std::map<std::string, std::string>> without_filters_ = {};
 };
 
 // The main repository of a work tree: remote URLs may be relative to its folder.

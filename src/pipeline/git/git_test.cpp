@@ -50,6 +50,46 @@ TEST(GitRun, GetsItsOwnEnvironment) {
   EXPECT_THAT(process.commands.back().argv, Contains("protocol.ext.allow=never"));
 }
 
+// It would run on what the agent wrote, with the user's permissions and outside of the sandbox.
+TEST(GitRun, AFilterOfTheUserDoesNotRunBecauseAnAgentsAttributesNameIt) {
+  GitFixture place;
+  place.sh("git config --global filter.own.v1.clean 'touch " + place.directory + "/cleaned; cat'");
+  place.sh("git config --global filter.own.v1.smudge 'touch " + place.directory + "/smudged; cat'");
+  place.sh("git config --global filter.other.process 'touch " + place.directory + "/processed; false'");
+  place.sh("git config --global filter.other.required true");
+  place.put("repo/.gitattributes", "*.txt filter=own.v1\n*.md filter=other\n");
+  place.put("repo/a.txt", "made by an agent\n");
+  place.put("repo/b.md", "made by an agent\n");
+  Git git(place.seams, place.repo());
+  const std::string base = *git.commit_of("HEAD");
+  const auto tree = git.snapshot(base);
+  ASSERT_TRUE(tree) << tree.error().to_string();
+  EXPECT_TRUE(git.run({"restore", "--source=" + *tree, "--worktree", "--", "a.txt", "b.md"}));
+  EXPECT_TRUE(git.run({"status"}));
+  for (const char* ran : {"/cleaned", "/smudged", "/processed"}) {
+    EXPECT_FALSE(std::filesystem::exists(place.directory + ran)) << ran;
+  }
+  EXPECT_EQ(*git.run({"cat-file", "blob", *tree + ":a.txt"}), "made by an agent\n");
+}
+
+TEST(GitRun, OnlyTheUsualCommandsOfLargeFileStorageRun) {
+  GitFixture place;
+  place.put("bin/git-lfs", "#!/bin/sh\ntouch " + place.directory + "/lfs-$1\ncat\n");
+  place.sh("chmod 755 bin/git-lfs");
+  place.sh("git config --global filter.lfs.clean 'git-lfs clean -- %f'");
+  place.sh("git config --global filter.lfs.smudge 'touch " + place.directory + "/other; cat'");
+  place.put("repo/.gitattributes", "*.bin filter=lfs\n");
+  place.put("repo/a.bin", "x\n");
+  place.environment = Environment(
+      {{"PATH", place.directory + "/bin:/usr/bin:/bin"}, {"HOME", place.environment.get("HOME").value_or("/")}});
+  Git git(place.seams, place.repo());
+  const auto tree = git.snapshot(*git.commit_of("HEAD"));
+  ASSERT_TRUE(tree) << tree.error().to_string();
+  EXPECT_TRUE(git.run({"restore", "--source=" + *tree, "--worktree", "--", "a.bin"}));
+  EXPECT_TRUE(std::filesystem::exists(place.directory + "/lfs-clean"));
+  EXPECT_FALSE(std::filesystem::exists(place.directory + "/other"));
+}
+
 TEST(GitRun, ASecretIsOnlyInTheEnvironmentOfItsCommand) {
   GitFixture place;
   Kept process(place.process);

@@ -22,6 +22,11 @@ std::vector<std::string> lines_of(std::string_view text, char end = '\n') {
   return lines;
 }
 
+// Of commits that people made. Elsewhere an agent's `.lfsconfig` could name the server to fetch from.
+std::map<std::string, std::string> with_lfs() {
+  return {{"GIT_LFS_SKIP_SMUDGE", "0"}};
+}
+
 std::string was_ref(const std::string& branch) {
   return "refs/signalbox/was/" + branch;
 }
@@ -195,7 +200,8 @@ Status Maker::add(const std::string& commit) {
     words.insert(words.end(), {"--no-track", "-b", branch_, path_, commit});
   }
   Status done;
-  if (auto added = git_.run(GitCall{.words = std::move(words)}); !added) done = std::unexpected(added.error());
+  if (auto added = git_.run(GitCall{.words = std::move(words), .environment = with_lfs()}); !added)
+    done = std::unexpected(added.error());
   if (done) done = add_submodules();
   if (done) {
     const std::string folder = SB_TRY(git_folder());
@@ -234,6 +240,13 @@ Result<WorkTree> Maker::in_place(const std::string& commit) {
     return fail(ErrorCode::kConflict, fmt::format("{} has uncommitted changes", shown(facts.root)),
                 "Commit or stash them, or use a separate work tree: branch: {strategy: worktree}");
   }
+  if (const std::string filter = SB_TRY(git_.needed_filter()); !filter.empty()) {
+    (void)git_.run({"update-ref", "-d", base_ref_, commit});
+    return fail(ErrorCode::kConflict,
+                fmt::format("{} has files that the git filter {} rewrites, and runs do not run filters",
+                            shown(facts.root), shown(filter)),
+                "Use a separate work tree: branch: {strategy: worktree}");
+  }
   // Where it returns when the run is over.
   const std::string was = was_ref(branch_);
   if (facts.branch.empty()) {
@@ -242,9 +255,10 @@ Result<WorkTree> Maker::in_place(const std::string& commit) {
     SB_TRY(git_.run({"symbolic-ref", was, "refs/heads/" + facts.branch}));
   }
   if (SB_TRY(claim_branch(commit))) {
-    SB_TRY(git_.run({"checkout", "--quiet", branch_, "--"}));
+    SB_TRY(git_.run(GitCall{.words = {"checkout", "--quiet", branch_, "--"}, .environment = with_lfs()}));
   } else {
-    SB_TRY(git_.run({"checkout", "--quiet", "--no-track", "-b", branch_, commit, "--"}));
+    SB_TRY(git_.run(GitCall{.words = {"checkout", "--quiet", "--no-track", "-b", branch_, commit, "--"},
+                            .environment = with_lfs()}));
   }
   return made(git_.directory(), commit, folder);
 }
@@ -319,7 +333,7 @@ Status go_back(Git& git, const WorkTree& tree, const std::string& delivered) {
     if (!commit) return stays("its earlier position is unknown");
     std::vector<std::string> words = {"checkout", "--quiet", "--detach", *commit, "--"};
     if (branch.starts_with("refs/heads/")) words = {"checkout", "--quiet", branch.substr(11), "--"};
-    SB_TRY(git.run(std::move(words)));
+    SB_TRY(git.run(GitCall{.words = std::move(words), .environment = with_lfs()}));
   }
   SB_TRY(drop_branch(git, tree, delivered));
   SB_TRY(git.run({.words = {"symbolic-ref", "--delete", "--quiet", was}, .accepted_codes = {0, 1, 128}}));

@@ -9,10 +9,10 @@
 #include "base/crypto.hpp"
 #include "base/limits.hpp"
 #include "base/text/unicode.hpp"
-#include "engine/command/sandbox.hpp"
 #include "pipeline/run/driver.hpp"
 #include "pipeline/run/preflight.hpp"
 #include "pipeline/run/run_status.hpp"
+#include "sandbox/sandbox.hpp"
 
 namespace sb::pipeline {
 namespace {
@@ -101,6 +101,13 @@ struct Coordinator::Parts : CoordinatorParts {
     return {};
   }
 
+  // Its name for the record.
+  Result<std::string> require_sandbox() const {
+    const sandbox::Sandbox sandbox = sandbox::find_sandbox(seams, home.home().config().sandbox);
+    if (sandbox.is_refused()) return std::unexpected(sandbox::refusal(sandbox));
+    return sandbox.name();
+  }
+
   Status check_pitch(const RunRequest& request, const Route& route, const RepositoryFacts& repository) const {
     if (route.mode != RunMode::kImplement) return {};
     if (SB_TRY(find_pitch(seams.files, request.workspace))) return {};
@@ -127,6 +134,7 @@ Result<std::string> Coordinator::open(const RunRequest& request) {
       request.restart_of.empty() ? make_id("r-", clock.now_ms(), parts_->seams.random) : restart_id(request.restart_of);
   if (!request.restart_of.empty() && SB_TRY(log.has(run))) return run;
   SB_TRY(check_goal(request.goal));
+  const std::string sandbox = SB_TRY(parts_->require_sandbox());
   const RepositoryFacts repository = SB_TRY(inspect_repository(parts_->seams, request.workspace));
   SB_TRY(check_preflight(parts_->seams, parts_->settings, parts_->forge, repository));
   const agent::Redactor redactor(parts_->secrets);
@@ -152,7 +160,7 @@ Result<std::string> Coordinator::open(const RunRequest& request) {
                                 {"settings_hash", parts_->settings.hash},
                                 {"settings", sha256_hex(settings)},
                                 {"workflows", std::move(workflows)},
-                                {"sandbox", engine::find_sandbox(parts_->seams).name()}});
+                                {"sandbox", sandbox}});
   if (request.mode) opened.set("mode", to_string(*request.mode));
   if (!request.ticket_source.empty()) opened.set("ticket_source", request.ticket_source);
   if (!request.trigger.empty()) opened.set("trigger", request.trigger);
@@ -167,6 +175,9 @@ Result<std::string> Coordinator::open(const RunRequest& request) {
 
 Result<RunState> Coordinator::drive(std::string_view run, WaitLimits wait_limits) {
   const auto lock = SB_TRY(lock_run(*parts_, run));
+  // A run that ends now, or has ended, starts nothing.
+  const RunState state = SB_TRY(RunLog(parts_->home.home().store(), parts_->seams.clock).state(run));
+  if (state.outcome.empty() && !state.stop_requested) SB_TRY(parts_->require_sandbox());
   return RunDriver(*parts_, std::string(run), wait_limits).drive();
 }
 

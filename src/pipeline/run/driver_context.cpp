@@ -9,7 +9,7 @@
 #include "base/crypto.hpp"
 #include "base/limits.hpp"
 #include "base/text/unicode.hpp"
-#include "engine/command/sandbox.hpp"
+#include "inbox/hidden_paths.hpp"
 #include "pipeline/limits.hpp"
 #include "pipeline/run/driver.hpp"
 
@@ -104,7 +104,7 @@ Result<std::vector<ContextSource>> RunDriver::sources_for(const StartPhase& star
   agent::RuleSources rules = agent::read_rules(
       files,
       {.work_tree = state_.tree.path,
-       .hidden = engine::hidden_paths(files, parts_.seams.environment, home.homes(), secret_files(parts_.settings)),
+       .hidden = inbox::hidden_paths(files, parts_.seams.environment, home.homes(), secret_files(parts_.settings)),
        .soul = parts_.settings.soul,
        .config_home = home.homes().config,
        .tier0 = parts_.settings.tier0,

@@ -11,6 +11,7 @@
 #include "agent/programs/command_agent.hpp"
 #include "agent/programs/recipe.hpp"
 #include "agent/secrets/secret_value.hpp"
+#include "inbox/config.hpp"
 #include "pipeline/forge/forge.hpp"
 #include "pipeline/git/git.hpp"
 #include "workflow/catalog/catalog.hpp"
@@ -56,8 +57,8 @@ class Checking {
     into.push_back(placed(failed.error(), settings_, pointer));
   }
 
-  const engine::Sandbox& sandbox() {
-    if (!sandbox_) sandbox_ = engine::find_sandbox(seams_);
+  const sandbox::Sandbox& users_sandbox() {
+    if (!sandbox_) sandbox_ = inbox::find_users_sandbox(seams_, homes_);
     return *sandbox_;
   }
 
@@ -178,7 +179,7 @@ class Checking {
   void check_role(const std::string& role, Faults& into) {
     const auto model = settings_.agents.model_for(role, "");
     if (!model || !agent::is_restricted(role) || !(*model)->is_program()) return;
-    const Status fits = agent::check_command(settings_.agents, **model, role, sandbox());
+    const Status fits = agent::check_command(settings_.agents, **model, role, users_sandbox());
     if (fits || fits.error().code != ErrorCode::kForbidden) return;  // other errors are reported with the model
     const std::string own = "/roles/" + role;
     const bool is_own = !settings_.location_of(own).file.empty();
@@ -191,7 +192,7 @@ class Checking {
   const std::string& workspace_;
   SettingsReport report_;
   std::set<std::string> used_workflows_, phase_roles_, called_roles_, used_models_;
-  std::optional<engine::Sandbox> sandbox_;
+  std::optional<sandbox::Sandbox> sandbox_;
 };
 
 // A remote that is a folder on this machine can be checked.

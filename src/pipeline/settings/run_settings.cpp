@@ -79,8 +79,8 @@ void read_settings(const Document& document, SettingsOrigin whose, const std::st
   Fields root = Reader(document, faults).fields();
   if (!document.root.is_object()) return;
   if (whose == SettingsOrigin::kUser) {
-    inbox::Policy policy;  // the inbox's; read here so that all faults of the file are reported together
-    inbox::read_policy(root, policy);
+    inbox::Config config;  // the inbox's; read here so that all faults of the file are reported together
+    inbox::read_user_keys(root, config);
   } else {
     refuse_user_keys(root);
   }

@@ -175,6 +175,28 @@ TEST_F(SettingsTest, BothReadersKnowEveryRootKey) {
   EXPECT_FALSE(inbox::load_config(files, homes));
 }
 
+TEST_F(SettingsTest, TheSandboxIsTheUsersOnly) {
+  user(
+      "sandbox: {mode: none, read: [~/.config/pip, .env], network: [\"Registry.npmjs.org:443\"], limits: {memory_mb: "
+      "512}}\n");
+  const auto config = inbox::load_config(files, homes);
+  ASSERT_TRUE(config) << config.error().to_string();
+  EXPECT_EQ(config->sandbox.mode, sandbox::Mode::kNone);
+  EXPECT_THAT(config->sandbox.read, testing::ElementsAre("~/.config/pip", ".env"));
+  EXPECT_THAT(config->sandbox.network, testing::ElementsAre("registry.npmjs.org:443"));
+  EXPECT_EQ(config->sandbox.limits.memory_mb, 512);
+  EXPECT_EQ(config->sandbox.limits.processes, sandbox::limits::kSandboxProcesses);
+  user("sandbox: {mode: off, read: [/, ../x], network: [example.com], limits: {memory: 1}}\n");
+  const std::string text = faults();
+  for (const char* part : {"/sandbox/mode", "\"/\" cannot be shown", "\"../x\" cannot be shown",
+                           "\"example.com\" is not a host and a port", "unknown key \"memory\""}) {
+    EXPECT_THAT(text, HasSubstr(part));
+  }
+  user("");
+  workspace("sandbox: {mode: none}\n");
+  EXPECT_THAT(faults(), HasSubstr("sandbox is allowed only in the user's own config.yaml"));
+}
+
 TEST_F(SettingsTest, ReportsAllFaultsOfBothFilesWithTheirLocations) {
   user("strict: perhaps\nmodle: {}\nroles: {defalt: x}\n");
   workspace("bas: trunk\nmerge: atuo\nlimits: {turns: many}\nforge: {kind: gitlab}\nstrict: false\n");

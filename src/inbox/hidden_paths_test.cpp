@@ -1,4 +1,4 @@
-#include "engine/command/sandbox.hpp"
+#include "inbox/hidden_paths.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -8,13 +8,13 @@
 #include "base/testing/fakes.hpp"
 #include "inbox/client_tokens.hpp"
 
-namespace sb::engine {
+namespace sb::inbox {
 namespace {
 
 using testing::Contains;
 using testing::Not;
 
-TEST(Sandbox, HidesWhereClientsKeepTheirSecrets) {
+TEST(HiddenPaths, HideWhereClientsKeepTheirSecrets) {
   std::string made = testing::TempDir() + "sb-sandbox-XXXXXX";
   ASSERT_NE(::mkdtemp(made.data()), nullptr);
   SystemFiles files;
@@ -26,7 +26,7 @@ TEST(Sandbox, HidesWhereClientsKeepTheirSecrets) {
   }
   ASSERT_TRUE(files.write_atomic(root + "/elsewhere/client.json", "{}"));
   const HomeDirectories homes{root + "/user/own", root + "/user/own", root + "/user/own"};
-  inbox::ClientTokens tokens(files, homes);
+  ClientTokens tokens(files, homes);
   ASSERT_TRUE(tokens.make_for_client("claude-code", {root + "/elsewhere/client.json", "signalbox"}, clock, random));
   const Environment environment(
       {{"HOME", root + "/user"}, {"CLAUDE_CONFIG_DIR", root + "/claude"}, {"CODEX_HOME", root + "/codex"}});
@@ -41,4 +41,4 @@ TEST(Sandbox, HidesWhereClientsKeepTheirSecrets) {
 }
 
 }  // namespace
-}  // namespace sb::engine
+}  // namespace sb::inbox

@@ -1,0 +1,204 @@
+// Agents of real runs try the doors of their sandbox: what they reach on this machine besides their work tree. Each
+// test is one way out. The agent is a shell script that the run starts as an agent program; what it could do is in the
+// reason of its phase, because it ends with an error and the run keeps the last output.
+#include <arpa/inet.h>
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+
+#include "pipeline/place.hpp"
+#include "pipeline/script.hpp"
+#include "started/sandbox.hpp"
+
+namespace sb::pipeline_tests {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+// A socket of the machine that someone could reach.
+class OpenSocket {
+ public:
+  OpenSocket() : descriptor_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    socklen_t size = sizeof address;
+    EXPECT_EQ(::bind(descriptor_, reinterpret_cast<sockaddr*>(&address), size), 0);
+    EXPECT_EQ(::listen(descriptor_, 8), 0);
+    EXPECT_EQ(::getsockname(descriptor_, reinterpret_cast<sockaddr*>(&address), &size), 0);
+    port_ = ntohs(address.sin_port);
+  }
+  explicit OpenSocket(const std::string& path) : descriptor_(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    std::strncpy(address.sun_path, path.c_str(), sizeof address.sun_path - 1);
+    EXPECT_EQ(::bind(descriptor_, reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
+    EXPECT_EQ(::listen(descriptor_, 8), 0);
+  }
+  ~OpenSocket() { ::close(descriptor_); }
+  int port() const { return port_; }
+
+ private:
+  int descriptor_, port_ = 0;
+};
+
+class BreakoutDoors : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (const std::string& why = test_program::why_no_sandbox(); !why.empty()) GTEST_SKIP() << why;
+  }
+
+  // What a program worker printed before it ended.
+  std::string said_by_agent(const std::string& script, const std::vector<std::string>& environment = {}) {
+    place.commit("probe.sh", "{\n" + script + "\n} >&2\nexit 7\n", true);
+    place.configure("models: {script: {provider: scripted, script: " + place.root() +
+                    "/script.jsonl}, probe: {provider: command, command: [/bin/bash, probe.sh], upstream: script}}\n"
+                    "roles: {default: probe}\n" +
+                    settings);
+    place.script(Line("discovery").text("Hello.").repeat());
+    const ProgramResult ended =
+        place.run(Start{.arguments = {"run", "Make the check pass", "--workspace", place.repository(), "--json"},
+                        .environment = environment});
+    std::string said;
+    for (const Value& event : place.events("phase_ended")) said += event["payload"].string_at("reason").value_or("");
+    EXPECT_THAT(said, HasSubstr("ended with code ")) << ended.output << ended.errors;
+    return said;
+  }
+
+  RunFixture place{SB_PROGRAM};
+  std::string settings;
+};
+
+TEST_F(BreakoutDoors, AProgramReachesItsOwnHostAndNoOtherServer) {
+  const OpenSocket other;
+  const std::string said = said_by_agent(
+      fmt::format("(exec 3<>/dev/tcp/127.0.0.1/{}) 2>/dev/null && echo REACHED-OTHER\n"
+                  "own=${{SIGNALBOX_MCP_URL#http://127.0.0.1:}}; own=${{own%%/*}}\n"
+                  "(exec 3<>/dev/tcp/127.0.0.1/$own) 2>/dev/null && echo REACHED-OWN\n"
+                  "curl -s -o /dev/null -w 'code %{{http_code}}\\n' $SIGNALBOX_PROXY_URL/v1/models -H \"x-api-key: "
+                  "$SIGNALBOX_PLACE_TOKEN\"\n"
+                  "grep -c : /proc/net/dev",
+                  other.port()));
+  EXPECT_THAT(said, Not(HasSubstr("REACHED-OTHER")));
+  EXPECT_THAT(said, HasSubstr("REACHED-OWN"));
+  EXPECT_THAT(said, HasSubstr("code 200"));
+}
+
+TEST_F(BreakoutDoors, AServerThatTheUserNamedIsReachedThroughTheProxyOnly) {
+  const OpenSocket named, other;
+  settings = fmt::format("sandbox: {{network: [\"127.0.0.1:{}\"]}}", named.port());
+  const std::string said =
+      said_by_agent(fmt::format("ask() {{ exec 3<>/dev/tcp/127.0.0.1/${{https_proxy##*:}}; printf 'CONNECT "
+                                "127.0.0.1:%s HTTP/1.1\\r\\n\\r\\n' $1 >&3; "
+                                "head -n 1 <&3; }}\nask {}; ask {}",
+                                named.port(), other.port()));
+  EXPECT_THAT(said, HasSubstr("200 Connection established"));
+  EXPECT_THAT(said, HasSubstr("403 Forbidden"));
+}
+
+TEST_F(BreakoutDoors, KernelSettingsAndTheSystemAreReadOnlyAlsoAsRoot) {
+  const std::string said = said_by_agent(
+      "cat /proc/sys/kernel/core_pattern 2>/dev/null > /proc/sys/kernel/core_pattern && echo WROTE-SYS\n"
+      "for f in /sb /etc/sb /usr/sb /dev/sb /run/sb /sys/sb /proc/sb; do echo x 2>/dev/null > $f && echo WROTE $f; "
+      "done\n"
+      "grep -q . /etc/shadow 2>/dev/null && echo READ-SHADOW\n"
+      "[ $(id -u) = 0 ] && echo IS-ROOT\n"
+      "unshare --user true 2>/dev/null && echo NESTED\n"
+      "echo x > made && echo tree-is-there; [ -O made ] && echo and-mine");
+  for (const char* door : {"WROTE", "READ-SHADOW", "IS-ROOT", "NESTED"}) EXPECT_THAT(said, Not(HasSubstr(door)));
+}
+
+TEST_F(BreakoutDoors, TheHomeAndItsSocketsAreAbsent) {
+  for (const char* name : {"user/.env", "user/.mysql_history", "user/.authinfo", "user/.Xauthority", "user/.viminfo",
+                           "user/.fly/config", "user/.cf/config", "user/project/notes", "repo/.env"}) {
+    place.write(name, "SECRET-MARK");
+  }
+  place.write("user/.colima/default/x", "");
+  const OpenSocket docker(place.root() + "/user/.colima/default/docker.sock");
+  const std::string said =
+      said_by_agent(fmt::format("grep -rs SECRET-MAR[K] {0} ~ /tmp /home /root /mnt /srv | head -n 3\n"
+                                "python3 -c 'import socket; s = socket.socket(socket.AF_UNIX); "
+                                "s.connect(\"{0}/user/.colima/default/docker.sock\"); "
+                                "print(\"REACHED-SOCKET\")' 2>/dev/null\necho done",
+                                place.root()));
+  EXPECT_THAT(said, Not(HasSubstr("SECRET-MARK")));
+  EXPECT_THAT(said, Not(HasSubstr("REACHED-SOCKET")));
+  EXPECT_THAT(said, HasSubstr("done"));
+}
+
+TEST_F(BreakoutDoors, LimitsHold) {
+  settings = "sandbox: {limits: {memory_mb: 64, shm_mb: 1, open_files: 100}}";
+  const std::string said = said_by_agent(
+      "ulimit -n; head -c 3000000 /dev/zero 2>/dev/null > /dev/shm/x && echo FILLED\n"
+      "python3 -c 'x = bytearray(400_000_000)\nimport time; time.sleep(30); print(\"SURVIVED\")'");
+  EXPECT_THAT(said, HasSubstr("100\n"));
+  EXPECT_THAT(said, HasSubstr("limit of memory was reached"));
+  EXPECT_THAT(said, Not(HasSubstr("FILLED")));
+  EXPECT_THAT(said, Not(HasSubstr("SURVIVED")));
+}
+
+// A PATH with the tools of a run and without bubblewrap.
+std::string path_without_bubblewrap(const RunFixture& place) {
+  const std::string folder = place.root() + "/bin";
+  std::filesystem::create_directories(folder);
+  for (const char* name : {"git", "sh", "bash", "cat", "grep", "env", "sleep", "ls", "printf", "tr", "head"}) {
+    for (const std::string from : {"/usr/bin/", "/bin/"}) {
+      std::error_code ignored;
+      if (std::filesystem::exists(from + name))
+        std::filesystem::create_symlink(from + name, folder + "/" + name, ignored);
+    }
+  }
+  return "PATH=" + folder;
+}
+
+TEST(BreakoutWithoutASandbox, ARunIsRefusedUnlessTheUserSaysNone) {
+  RunFixture place(SB_PROGRAM);
+  place.configure("sandbox: {mode: required}");
+  place.script(discovered() + shaped() + coded() + reviewed());
+  const Start start{.arguments = {"run", "Make the check pass", "--workspace", place.repository(), "--json"},
+                    .environment = {path_without_bubblewrap(place)}};
+  const ProgramResult refused = place.run(start);
+  EXPECT_EQ(refused.code, 2) << refused.output;
+  for (const char* part : {"bubblewrap is not installed", "sandbox: {mode: none}"}) {
+    EXPECT_THAT(refused.output + refused.errors, HasSubstr(part));
+  }
+  EXPECT_EQ(place.run_id(), "") << "nothing was started";
+  place.configure("sandbox: {mode: none}");
+  const ProgramResult ended = place.run(start);
+  EXPECT_EQ(ended.code, 0) << ended.output << ended.errors;
+  EXPECT_EQ(place.events("opened").at(0)["payload"].string_at("sandbox").value_or(""),
+            "none: turned off by sandbox: {mode: none} in config.yaml");
+}
+
+TEST(BreakoutWithoutASandbox, KeysAreNotInTheEnvironmentOfAnyProcess) {
+  RunFixture place(SB_PROGRAM);
+  place.configure("sandbox: {mode: none}");
+  const std::string look =
+      "for f in /proc/[0-9]*/environ; do tr '\\0' '\\n' 2>/dev/null < $f; done | grep -c SB_MARK_KEY= ";
+  place.script(
+      lines({discovered(), Line("shaping").call("Bash", Value::object({{"command", look + "> found; cat found"}})),
+             Line("shaping").complete(long_notes(), {shaping_handoff()}), coded(), reviewed()}));
+  const ProgramResult ended =
+      place.run(Start{.arguments = {"run", "Make the check pass", "--workspace", place.repository(), "--json"},
+                      .environment = {"SB_MARK_KEY=key-of-a-model"}});
+  const std::vector<std::string> trees = place.work_trees();
+  std::string found = "?";
+  for (const std::string& tree : trees) {
+    std::ifstream file(tree + "/found");
+    if (file) std::getline(file, found);
+  }
+  if (found == "?") found = place.delivered("found");
+  EXPECT_EQ(found.substr(0, 1), "0") << ended.output << ended.errors;
+}
+
+}  // namespace
+}  // namespace sb::pipeline_tests
