@@ -163,8 +163,8 @@ class Scanner {
     if (!last_.empty()) try_phrases(last_, last_span_, masked_.prose, true);
   }
 
-  // Whether a trigger word of the drops occurred.
-  bool saw_drop() const { return saw_drop_; }
+  // Where sentences with a trigger word of the drops begin.
+  const std::vector<std::size_t>& drop_places() const { return drop_places_; }
 
  private:
   unsigned char byte(std::size_t at) const { return at < prose_.size() ? static_cast<unsigned char>(prose_[at]) : 0; }
@@ -211,7 +211,9 @@ class Scanner {
   void note(const std::vector<const Phrase*>& phrases) {
     for (const Phrase* phrase : phrases) {
       if (!is_wanted(*phrase)) continue;
-      saw_drop_ = saw_drop_ || phrase->phrase_kind == PhraseKind::kDrop;
+      if (phrase->phrase_kind == PhraseKind::kDrop && (drop_places_.empty() || drop_places_.back() != sentence_)) {
+        drop_places_.push_back(sentence_);
+      }
       auto& list = phrase->phrase_kind == PhraseKind::kChoice ? line_phrases_ : sentence_phrases_;
       if (std::find(list.begin(), list.end(), phrase) == list.end()) list.push_back(phrase);
     }
@@ -367,7 +369,7 @@ class Scanner {
   std::size_t sentence_ = 0;
   std::size_t line_ = 0;
   bool saw_word_ = false;
-  bool saw_drop_ = false;
+  std::vector<std::size_t> drop_places_;
   std::vector<const Phrase*> sentence_phrases_;
   std::vector<const Phrase*> line_phrases_;
   std::vector<const Phrase*> last_;
@@ -388,19 +390,31 @@ const LazyPattern& option_name() {
   return pattern;
 }
 
-// A paragraph that drops a named option because of the number of options a host can show.
-void check_drops(const std::string& prose, unsigned groups, Report& report) {
-  for (std::size_t at = 0; at < prose.size();) {
-    const std::size_t end = std::min(prose.find("\n\n", at), prose.size());
-    const std::size_t begin = align(prose, end - std::min(end - at, kLongest));
-    const std::string_view paragraph = std::string_view(prose).substr(begin, end - begin);
+// The paragraph around a place; of a long one, its end.
+Span paragraph_at(const std::string& prose, std::size_t place) {
+  const std::size_t before = prose.rfind("\n\n", place);
+  const std::size_t begin = before == std::string::npos ? 0 : before + 2;
+  const std::size_t end = std::min(prose.find("\n\n", std::max(place, begin)), prose.size());
+  return {std::max(begin, align(prose, end - std::min(end, kLongest))), end};
+}
+
+// Paragraphs that drop a named option because of the number of options a host can show. Only those around a trigger
+// word are searched, because these patterns fit no index.
+void check_drops(const std::string& prose, const std::vector<std::size_t>& places, unsigned groups, Report& report) {
+  std::size_t searched = 0;
+  for (const std::size_t place : places) {
+    if (place < searched) continue;
+    const Span span = paragraph_at(prose, place);
+    searched = span.end;
+    const std::string_view paragraph = std::string_view(prose).substr(span.begin, span.size());
+    if (!option_name().matches(paragraph)) continue;
     for (const Lexicon* lexicon : Lexicons::built_in().of(groups)) {
-      if (!lexicon->option_caps.matches(paragraph) || !option_name().matches(paragraph)) continue;
+      if (!lexicon->option_caps.matches(paragraph)) continue;
       if (const auto verb = lexicon->drop_verbs.empty() ? std::nullopt : lexicon->drop_verbs.find(paragraph)) {
-        report.add(rule::kGsDropNarration, {begin + verb->begin, begin + verb->end}, lexicon->version, lexicon->blocks);
+        report.add(rule::kGsDropNarration, {span.begin + verb->begin, span.begin + verb->end}, lexicon->version,
+                   lexicon->blocks);
       }
     }
-    at = end + 2;
   }
 }
 
@@ -410,7 +424,7 @@ void check_prose(std::string_view text, const Masked& masked, unsigned groups, c
                  Report& report) {
   Scanner scanner(text, masked, Lexicons::built_in().index(groups), rules, report);
   scanner.run();
-  if (scanner.saw_drop()) check_drops(masked.prose, groups, report);
+  check_drops(masked.prose, scanner.drop_places(), groups, report);
 }
 
 }  // namespace sb::decision::linting
