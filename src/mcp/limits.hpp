@@ -8,7 +8,7 @@ namespace sb::mcp::limits {
 
 inline constexpr std::int64_t kHoldMs = 45'000;               // a call held open for a person
 inline constexpr std::int64_t kStateLifeMs = 24 * 3'600'000;  // a requestState
-inline constexpr std::size_t kAskRounds = 16;                 // rounds of questions per call, session era
+inline constexpr std::size_t kAskRounds = 512;                // rounds of questions per call, session era
 inline constexpr std::size_t kLateQuestions = 256;            // abandoned by calls, still answerable; per client
 inline constexpr std::size_t kLateBytes = 16u << 20;          // of their requests
 inline constexpr std::int64_t kLateMs = 24 * 3'600'000;       // how long they can be answered
