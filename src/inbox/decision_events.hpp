@@ -22,7 +22,6 @@ store::NewEvent late_event(std::string_view answer, const Responder& from, std::
 store::NewEvent withdrawn_event(const Responder& from, TimestampMs at);
 store::NewEvent consumed_event(std::string_view by, TimestampMs at);
 
-
 // kConflict: it is closed, by whom and how.
 std::unexpected<Error> no_longer_open(const DecisionState& state);
 // What an answer said, for the record of late ones.

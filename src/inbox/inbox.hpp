@@ -13,7 +13,8 @@
 // operators pinned there. The projections are only an index and are not trusted.
 //
 // Projections: `decisions` (key id, sort `open/TIME/ID`, `parked/…` or `closed/…`), `decisions-asked` (key fingerprint,
-// value the newest id), `late-answers` (key a workflow's session, value the id, until reported), `prompts` (key nonce, sort `open/TIME/NONCE` while open), `counters` (key `prompts`).
+// value the newest id), `late-answers` (key a workflow's session, value the id, until reported), `prompts` (key nonce,
+// sort `open/TIME/NONCE` while open), `counters` (key `prompts`).
 //
 // Stream `operators`: `seen` {root, head, count}, the operator registry each time it has grown. No signature counts
 // under a registry that does not continue the last one: it was truncated (undoing a revocation) or replaced.
@@ -66,9 +67,9 @@ struct WalkAnswer {
   std::string raw;                              // the bytes as received
   std::optional<std::string> render_hash = {};  // of what was shown; absent: the question's own text
   ResolvedBy resolved_by = ResolvedBy::kHuman;
-  std::string reader = {};                      // has the outcome together with this answer; empty: no one yet
-  std::string remark = {};                      // stored as free text before it
-  std::optional<Value> shown_at = {};           // the position it was shown at: kConflict if the walk is elsewhere now
+  std::string reader = {};             // has the outcome together with this answer; empty: no one yet
+  std::string remark = {};             // stored as free text before it
+  std::optional<Value> shown_at = {};  // the position it was shown at: kConflict if the walk is elsewhere now
 };
 
 struct Walked {

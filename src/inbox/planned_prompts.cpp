@@ -51,11 +51,13 @@ Result<std::optional<PlannedPrompt>> read_prompt(store::Snapshot& snapshot, std:
   return prompt;
 }
 
-Status close_prompt(store::Transaction& transaction, std::string_view nonce, const WalkAnswer& answer, TimestampMs now) {
+Status close_prompt(store::Transaction& transaction, std::string_view nonce, const WalkAnswer& answer,
+                    TimestampMs now) {
   const auto* given = std::get_if<decision::HostAnswer>(&answer.given);
-  const Value payload = Value::object({{"options", Value::array(given ? given->option_ids : std::vector<std::string>())},
-                                       {"principal", answer.from.principal},
-                                       {"channel", to_string(answer.from.channel)}});
+  const Value payload =
+      Value::object({{"options", Value::array(given ? given->option_ids : std::vector<std::string>())},
+                     {"principal", answer.from.principal},
+                     {"channel", to_string(answer.from.channel)}});
   const std::vector<NewEvent> events{{"closed", now, to_canonical_json(payload)}};
   const store::Head head = SB_TRY(transaction.head(prompt_stream(nonce)));
   SB_TRY(transaction.append(prompt_stream(nonce), head, events));
@@ -90,11 +92,10 @@ Result<decision::Walk> walk_at(const PlannedPrompt& prompt, const DecisionState&
                                const decision::Declaration& declaration) {
   const decision::Host* host = decision::host_named(prompt.host);
   if (host == nullptr) return fail(ErrorCode::kUnsupported, fmt::format("there is no host {}", prompt.host));
-  auto walk = SB_TRY(
-      decision::Walk::at(declaration, state.position, decision::cap_of(*host, declaration.profile)));
+  auto walk = SB_TRY(decision::Walk::at(declaration, state.position, decision::cap_of(*host, declaration.profile)));
   const auto moved_on = [&] {
-    return fail(ErrorCode::kConflict, fmt::format("prompt {} is no longer the open question of {}", prompt.nonce,
-                                                  prompt.decision));
+    return fail(ErrorCode::kConflict,
+                fmt::format("prompt {} is no longer the open question of {}", prompt.nonce, prompt.decision));
   };
   if (walk.is_held() || !walk.turn_to(prompt.page)) return moved_on();
   const auto shown = render(walk.prompt(), declaration.profile, *host, {.nonce = std::string(kNoncePlaceholder)});
@@ -157,7 +158,8 @@ Result<Walked> Inbox::walk_prompt(std::string_view nonce, const decision::Declar
   }
   return store_.write([&](store::Transaction& transaction) -> Result<Walked> {
     const auto prompt = SB_TRY(read_prompt(transaction, nonce));
-    if (!prompt || !prompt->is_open) return fail(ErrorCode::kConflict, fmt::format("prompt {} is already closed", nonce));
+    if (!prompt || !prompt->is_open)
+      return fail(ErrorCode::kConflict, fmt::format("prompt {} is already closed", nonce));
     const DecisionState state = SB_TRY(read_settled(transaction, prompt->decision));
     if (!state.is_open()) return no_longer_open(state);
     if (const auto* given = std::get_if<decision::HostAnswer>(&answer.given)) {

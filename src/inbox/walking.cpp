@@ -18,6 +18,11 @@ using store::NewEvent;
 
 constexpr std::size_t kLateTextBytes = 500;
 
+// A stored position has its members in another order.
+bool is_same_position(const Value& one, const Value& other) {
+  return to_canonical_json(one) == to_canonical_json(other);
+}
+
 // How the host said that nothing was chosen; nothing for anything else.
 std::optional<HostResult> no_answer_in(const WalkAnswer& answer) {
   const auto* given = std::get_if<HostAnswer>(&answer.given);
@@ -48,11 +53,11 @@ std::optional<HostResult> no_answer_in(const WalkAnswer& answer) {
 
 std::string late_text(const WalkAnswer& answer) {
   const auto* given = std::get_if<HostAnswer>(&answer.given);
-  std::string text = given == nullptr                ? std::get<std::string>(answer.given)
-                     : !given->option_ids.empty()     ? fmt::format("{}", fmt::join(given->option_ids, ", "))
-                     : !given->text.empty()           ? given->text
-                     : given->fields.is_object()      ? to_json(given->fields)
-                                                      : std::string(to_string(given->result));
+  std::string text = given == nullptr             ? std::get<std::string>(answer.given)
+                     : !given->option_ids.empty() ? fmt::format("{}", fmt::join(given->option_ids, ", "))
+                     : !given->text.empty()       ? given->text
+                     : given->fields.is_object()  ? to_json(given->fields)
+                                                  : std::string(to_string(given->result));
   return std::string(utf8_prefix(text, kLateTextBytes));
 }
 
@@ -74,7 +79,7 @@ Result<Walked> Inbox::walk(std::string_view id, const decision::Declaration& dec
     const DecisionState state = SB_TRY(read_settled(transaction, id));
     if (!state.is_open()) return no_longer_open(state);
     auto walk = SB_TRY(decision::Walk::at(declaration, state.position, host_cap));
-    if (answer.shown_at && *answer.shown_at != walk.position()) {
+    if (answer.shown_at && !is_same_position(*answer.shown_at, state.position)) {
       return fail(ErrorCode::kConflict, fmt::format("{} was answered elsewhere up to {}", state.id, walk.place()));
     }
     return walk_in(transaction, state, std::move(walk), answer);
@@ -137,7 +142,7 @@ Result<DecisionState> Inbox::store_position(std::string_view id, const Value& fr
                                             const Responder& from, std::string_view raw) {
   return change(id, [&](store::Snapshot&, const DecisionState& state) -> Result<std::vector<NewEvent>> {
     if (!state.is_open()) return no_longer_open(state);
-    if (state.position != from_position) {
+    if (!is_same_position(state.position, from_position)) {
       return fail(ErrorCode::kConflict, fmt::format("{} was answered elsewhere meanwhile", state.id));
     }
     return std::vector{stepped_event(position, from, raw, clock_.now_ms())};

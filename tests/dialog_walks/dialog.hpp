@@ -27,7 +27,6 @@ class Dialog {
   // PreToolUse for the open call, and PostToolUse with this answer; returns what the agent is told. A call that the
   // hook refuses is a failure.
   std::string answer(const Value& given);
-  std::string answer(const std::string& label) { return answer(Value(label)); }
   // The same PostToolUse event again.
   std::string repeat() const;
   // UserPromptSubmit with this message.

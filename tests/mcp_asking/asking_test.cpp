@@ -342,8 +342,10 @@ std::string chain_of_five() {
   std::string yaml = "chain: bots\nskill: roadmap\nnumber: 3\nrelation: independent\noptions:\n";
   for (int i = 1; i <= 5; ++i) {
     const std::string key = std::to_string(i);
-    yaml += "  - {key: E" + key + ", label: \"Bot " + key + "\", eli10: \"It answers.\", recommend: {choice: include, "
-            "reason: often asked for}" + (i == 2 ? ", requires: [E1]" : "") + "}\n";
+    yaml += "  - {key: E" + key + ", label: \"Bot " + key +
+            "\", eli10: \"It answers.\", recommend: {choice: include, "
+            "reason: often asked for}" +
+            (i == 2 ? ", requires: [E1]" : "") + "}\n";
   }
   return yaml;
 }
@@ -352,7 +354,7 @@ TEST_F(McpAsking, AFlowIsWalkedToItsConfirmationInBothEras) {
   for (const bool is_stateless : {false, true}) {
     Client client = this->client();
     if (!is_stateless) client.open("2025-11-25");
-    Asked asked(client, kRelease, is_stateless);
+    Asked asked(client, is_stateless ? std::string(kRelease) + "confirm: always\n" : kRelease, is_stateless);
     EXPECT_THAT(message_of(asked.params()), HasSubstr("Какую ветку выпускаем?"));
     EXPECT_THAT(to_json(asked.params()), HasSubstr("branch"));
     asked.answer("hotfix");
@@ -374,7 +376,7 @@ TEST_F(McpAsking, AChainIsWalkedWithHoldReviseAndWaive) {
   for (const bool is_stateless : {false, true}) {
     Client client = this->client();
     if (!is_stateless) client.open("2025-11-25");
-    Asked asked(client, chain_of_five(), is_stateless);
+    Asked asked(client, chain_of_five() + (is_stateless ? "instruction: Which bots?\n" : ""), is_stateless);
     EXPECT_THAT(message_of(asked.params()), testing::StartsWith("D3.1 — What about Bot 1?\n"));
     asked.answer("Cut");
     EXPECT_THAT(message_of(asked.params()), HasSubstr("Needs E1 (Bot 1), which you cut."));
@@ -398,8 +400,7 @@ TEST_F(McpAsking, AChainIsWalkedWithHoldReviseAndWaive) {
     EXPECT_THAT(message_of(asked.params()), testing::StartsWith("D3.revise-3"));
     asked.answer("Cut");
     asked.answer("Ship");
-    EXPECT_EQ(to_json(asked.line()["values"]),
-              R"({"E1":"cut","E2":"include","E3":"cut","E4":"defer","E5":"include"})");
+    EXPECT_EQ(to_json(asked.line()["values"]), R"({"E1":"cut","E2":"include","E3":"cut","E4":"defer","E5":"include"})");
   }
 }
 

@@ -55,9 +55,10 @@ std::string full_text(const DecisionState& state) {
   if (state.is_consumed) text += fmt::format("read by    {}\n", printable(state.consumed_by));
   for (const std::string& said : state.free_texts) text += fmt::format("said       {}\n", continued(printable(said)));
   for (const inbox::LateAnswer& late : state.late) {
-    text += fmt::format("came late  {}\n",
-                        continued(printable(fmt::format("{}, by {} ({}) at {}: not counted", late.answer, late.principal,
-                                                        to_string(late.channel), to_rfc3339(late.at)))));
+    text +=
+        fmt::format("came late  {}\n",
+                    continued(printable(fmt::format("{}, by {} ({}) at {}: not counted", late.answer, late.principal,
+                                                    to_string(late.channel), to_rfc3339(late.at)))));
   }
   for (const std::string& why : state.rejected) text += fmt::format("warning    {}\n", continued(printable(why)));
   return text;

@@ -129,8 +129,8 @@ DialogueTurn turn_of(const Walk& walk, WalkTurn&& taken) {
 
 Result<Dialogue> begin_dialogue(const Declaration& declaration, const Question& question, const Value& position) {
   const decision::Decision* decision = declaration.decision();
-  const bool has_options = decision == nullptr || decision->select.mode == SelectMode::kOne ||
-                           decision->select.mode == SelectMode::kMany;
+  const bool has_options =
+      decision == nullptr || decision->select.mode == SelectMode::kOne || decision->select.mode == SelectMode::kMany;
   if (!has_options) {
     auto writing = std::make_shared<Writing>(declaration, question);
     return Dialogue{writing->show(), [writing](std::string_view line) { return writing->take(line); }, nullptr};

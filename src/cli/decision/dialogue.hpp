@@ -3,8 +3,8 @@
 //   Dialogue dialogue = SB_TRY(begin_dialogue(declaration, question));
 //   while (dialogue.turn.what == DialogueTurn::Kind::kShow) { print(dialogue.turn.output); dialogue.feed(line); }
 //
-// Begins where the decision's walk is (decision/walk) and keeps its state in memory; `position` is what the caller stores,
-// so that the next process, or another host, continues there.
+// Begins where the decision's walk is (decision/walk) and keeps its state in memory; `position` is what the caller
+// stores, so that the next process, or another host, continues there.
 #pragma once
 
 #include <functional>

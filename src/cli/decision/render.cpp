@@ -57,10 +57,8 @@ Result<DecisionState> opened_by(Context& context, inbox::Home& home, const Decla
 // The host's answer to what was rendered last, or the word that ends a hold, passed on by whoever runs this command.
 Status pass_on(Context& context, inbox::Home& home, const DecisionState& state, const Declaration& declaration,
                const Host& host, const RenderArguments& arguments) {
-  inbox::WalkAnswer passed{.given = arguments.resume,
-                           .from = {inbox::Channel::kRelay, user_name()},
-                           .raw = arguments.resume,
-                           .reader = {}};
+  inbox::WalkAnswer passed{
+      .given = arguments.resume, .from = {inbox::Channel::kRelay, user_name()}, .raw = arguments.resume, .reader = {}};
   if (!arguments.answer.empty()) {
     passed.raw = arguments.answer == "-" ? SB_TRY(context.streams().read_input(limits::kInputBytes)) : arguments.answer;
     const auto walk = SB_TRY(inbox::walk_of(state, declaration, host));
@@ -120,7 +118,8 @@ int run_render(Context& context, const RenderArguments& arguments) {
   const Host* host = decision::host_named(arguments.host);
   if (!host) return wrong(fmt::format("unknown host {}", quote_json(arguments.host)), "Use " + decision::host_names());
   const bool is_next = !arguments.next.empty();
-  if (is_next == !arguments.definition.empty()) return wrong("give either --def or --next", "See signalbox render --help");
+  if (is_next == !arguments.definition.empty())
+    return wrong("give either --def or --next", "See signalbox render --help");
   if (!is_next && (!arguments.answer.empty() || !arguments.resume.empty())) {
     return wrong("--answer and --resume need --next", "See signalbox render --help");
   }

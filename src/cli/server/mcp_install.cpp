@@ -65,7 +65,7 @@ Status check_variable(const std::string& name) {
               "The token itself is never written into a configuration; put it into a variable and name that variable");
 }
 
-Result<ServerEntry> wanted_entry(const Files& files, const InstallOptions& options) {
+Result<ServerEntry> wanted_entry(const Files& files, const InstallOptions& options, hook::Client client) {
   SB_TRY(check_variable(options.token_env));
   if (options.port != 0) {
     return ServerEntry{"", {}, fmt::format("http://127.0.0.1:{}/mcp", options.port), options.token_env};
@@ -77,7 +77,7 @@ Result<ServerEntry> wanted_entry(const Files& files, const InstallOptions& optio
   if (!options.token_env.empty()) {
     return fail(ErrorCode::kInvalid, "--token-env needs a server to connect to", "Add --url or --port");
   }
-  return ServerEntry{SB_TRY(files.canonical("/proc/self/exe")), {"mcp"}, ""};
+  return hook::program_entry(client, SB_TRY(files.canonical("/proc/self/exe")));
 }
 
 // Prints what the user must or may do next.
@@ -104,7 +104,7 @@ void print_config_backup(const Context& context, const hook::InstallResult& chan
 
 Status install(const Context& context, const InstallOptions& options) {
   const ClientTarget place = SB_TRY(place_of(context.seams, options, options.is_project));
-  const ServerEntry entry = SB_TRY(wanted_entry(context.seams.files, options));
+  const ServerEntry entry = SB_TRY(wanted_entry(context.seams.files, options, place.client));
   if (options.only_prints) {
     context.err(fmt::format("For {}:\n", SB_TRY(hook::config_path(place, context.seams.environment))));
     context.out(hook::format_entry(place.client, options.name, entry));

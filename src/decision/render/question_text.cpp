@@ -97,8 +97,7 @@ std::string agreement_text(const Prompt& prompt) {
 
 std::string page_hint(const Prompt& prompt) {
   if (prompt.page < 2) return {};
-  std::string hint =
-      text_with(prompt.locale, "page.hint", "page", fmt::format("{}/{}", prompt.page, prompt.pages));
+  std::string hint = text_with(prompt.locale, "page.hint", "page", fmt::format("{}/{}", prompt.page, prompt.pages));
   const std::string_view slot = "{word}";
   return hint.replace(hint.find(slot), slot.size(), decision::text(prompt.locale, "page.back"));
 }

@@ -5,6 +5,7 @@
 
 #include "decision/brief.hpp"
 #include "decision/chain/input.hpp"
+#include "decision/chain/machine.hpp"
 #include "decision/text_block.hpp"
 #include "decision/texts.hpp"
 
@@ -105,7 +106,7 @@ PagedChoice::Turn PagedChoice::take(const Declaration& declaration, std::string_
   if (std::holds_alternative<ChainFreeText>(input)) {
     streak = 0;
     Turn turn;
-      turn.free_text = std::string(line);
+    turn.free_text = std::string(line);
     return turn;
   }
   const auto* picked = std::get_if<PickedOptions>(&input);
@@ -129,8 +130,8 @@ Result<PagedChoice> paged_choice_from(const Value& value, const Declaration& dec
   PagedChoice choice;
   const auto all = choice.pages(declaration);
   const auto page_in = [&](const Value& number) -> std::optional<std::size_t> {
-    const bool is_page = number.is_integer() && number.as_integer() >= 0 &&
-                         static_cast<std::size_t>(number.as_integer()) < all.size();
+    const bool is_page =
+        number.is_integer() && number.as_integer() >= 0 && static_cast<std::size_t>(number.as_integer()) < all.size();
     return is_page ? std::optional(static_cast<std::size_t>(number.as_integer())) : std::nullopt;
   };
   const auto page = page_in(value["page"]);

@@ -40,8 +40,8 @@ bool is_same_question(const Prompt& one, const Prompt& other) {
          std::ranges::equal(one.options, other.options, {}, &Option::id, &Option::id);
 }
 
-bool is_one_of(std::string_view word, std::initializer_list<std::string_view> words) {
-  return std::ranges::find(words, word) != words.end();
+bool is_way_back(const Prompt& open, std::string_view line) {
+  return open.page > 1 && (line == "back" || line == text(open.locale, "page.back"));
 }
 
 // The option that is named exactly: by its label, with or without its mark, or by its id.
@@ -81,6 +81,7 @@ Result<Walk> Walk::at(const Declaration& declared, const Value& position, int ho
   const int profile_cap = cap;
   if (host_cap > 0) cap = std::min(cap, host_cap);
   const bool is_new = position.is_null();
+  if (!is_new && !position.is_object()) return fail(ErrorCode::kInvalid, "the position is not an object");
   if (const Flow* flow = capped->flow()) {
     FlowState state;
     state.answers.resize(flow->steps.size());
@@ -165,7 +166,8 @@ Prompt Walk::hold_prompt() const {
   for (std::size_t i = 0; i < chain.options.size(); ++i) {
     const ChainOption& option = chain.options[i];
     const bool is_other = option.key != held && !state.dispositions[i];
-    if (is_other) add(option.key, text_with(locale, "hold.ask", "option", fmt::format("{} ({})", option.key, option.label)));
+    if (is_other)
+      add(option.key, text_with(locale, "hold.ask", "option", fmt::format("{} ({})", option.key, option.label)));
   }
   add("reset", std::string(decision::text(locale, "hold.reset")));
   return prompt;
@@ -193,7 +195,8 @@ std::string Walk::text() const {
   const Prompt shown = for_person(prompt());
   if (const auto* chain = std::get_if<ChainState>(&place_)) return render_chain_prompt(*model_, *chain, shown);
   if (!shown.summary.empty()) return render_confirmation(shown.summary);
-  const bool is_brief = std::holds_alternative<PagedChoice>(place_) && declaration_->profile.grammar == Grammar::kLetters;
+  const bool is_brief =
+      std::holds_alternative<PagedChoice>(place_) && declaration_->profile.grammar == Grammar::kLetters;
   return is_brief ? render_brief(shown) : render_block(shown);
 }
 
@@ -213,8 +216,7 @@ Status Walk::turn_to(int page) {
     const bool is_picker = chain->open == OpenPrompt::kPickRevise || chain->open == OpenPrompt::kCutMore;
     const bool is_choice = chain->open == OpenPrompt::kPhase && chain->phase == ChainPhase::kChoice;
     if (!is_picker && !is_choice) {
-      return fail(ErrorCode::kInvalid, fmt::format("page {} must be answered first", open.page),
-                  "Leave out --page");
+      return fail(ErrorCode::kInvalid, fmt::format("page {} must be answered first", open.page), "Leave out --page");
     }
     (is_picker ? chain->picker_page : chain->page) = index;
     return {};
@@ -276,8 +278,7 @@ WalkTurn Walk::take(std::string_view line) {
   const Prompt before = prompt();
   WalkTurn turn = [&] {
     if (!is_held()) {
-      const bool is_back = is_one_of(line, {"back", decision::text(before.locale, "page.back")});
-      if (is_back && before.page > 1 && turn_to(before.page - 1)) return WalkTurn{};
+      if (is_way_back(before, line) && turn_to(before.page - 1)) return WalkTurn{};
     }
     const bool has_letters = declaration_->profile.grammar == Grammar::kLetters && !is_held();
     const std::string typed = has_letters ? with_capital_letters(line) : std::string(line);
@@ -289,12 +290,14 @@ WalkTurn Walk::take(std::string_view line) {
   return turn;
 }
 
-// A dialog has a row for other text; the exact name of an option typed there means that option. Only where one is chosen:
-// a list of names is the host's to split. What a terminal reads has its own grammar, in which a label is not an answer.
+// A dialog has a row for other text; the exact name of an option typed there means that option. Only where one is
+// chosen: a list of names is the host's to split. What a terminal reads has its own grammar, in which a label is not an
+// answer.
 std::optional<WalkTurn> Walk::answer_by_name(const std::string& text) {
   const Prompt open = prompt();
   // A single character is a number or letter as shown.
   if (is_held() || open.select.mode != SelectMode::kOne || text.size() <= 1) return std::nullopt;
+  if (is_way_back(open, text)) return std::nullopt;
   if (const Option* option = option_named(open, text)) return answer_ids({option->id});
   Walk elsewhere = *this;
   for (int page = 1; page <= open.pages; ++page) {

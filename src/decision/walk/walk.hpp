@@ -40,12 +40,12 @@ struct WalkTurn {
     kSuspended,  // STEP_ABORT: too many invalid inputs
   };
   Kind kind = Kind::kAsk;
-  bool is_same = false;                   // of kAsk: the question that was answered is still open
-  std::string error;                      // of kAsk: what was wrong with the answer, in the declaration's language
-  std::optional<std::string> free_text;   // what the person wrote instead of choosing
-  std::vector<std::string> options;       // of a decision
-  Value values = Value::object();         // of a flow or chain; of a text or form: what was entered
-  Value waived;                           // of a chain
+  bool is_same = false;                  // of kAsk: the question that was answered is still open
+  std::string error;                     // of kAsk: what was wrong with the answer, in the declaration's language
+  std::optional<std::string> free_text;  // what the person wrote instead of choosing
+  std::vector<std::string> options;      // of a decision
+  Value values = Value::object();        // of a flow or chain; of a text or form: what was entered
+  Value waived;                          // of a chain
 
   // FLOW_CANCEL or STEP_ABORT; else empty.
   std::string_view code() const;

@@ -122,8 +122,8 @@ Result<std::string> after_the_end(const inbox::DecisionState& state, const HostA
 
 // A choice, a text, or something that can at least be read.
 bool has_said_something(const HostAnswer& answer) {
-  const bool is_readable = answer.result == HostAnswerKind::kInvalid && answer.reason != "shape" &&
-                           answer.reason != "encoding";
+  const bool is_readable =
+      answer.result == HostAnswerKind::kInvalid && answer.reason != "shape" && answer.reason != "encoding";
   return is_choice(answer.result) || answer.result == HostAnswerKind::kFreeText || is_readable;
 }
 
@@ -156,7 +156,8 @@ Result<std::string> close_planned(inbox::Home& home, const PlannedQuestion& plan
                        planned.decision.id);
   }
   if (answer.result == HostAnswerKind::kInvalid) {
-    hook_context.log.add(fmt::format("the answer to prompt {} cannot be read: {}", planned.prompt.nonce, answer.reason));
+    hook_context.log.add(
+        fmt::format("the answer to prompt {} cannot be read: {}", planned.prompt.nonce, answer.reason));
   }
   const bool has_remark = !answer.notes.empty() && planned.prompt.is_open && planned.decision.is_open();
   const inbox::WalkAnswer given{.given = answer,

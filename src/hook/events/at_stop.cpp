@@ -45,9 +45,9 @@ Result<decision::LintContext> context_for(const std::string& folder, bool has_an
 
 std::optional<Finding> broken_rule(const std::string& message, const decision::LintContext& context) {
   for (const Finding& finding : decision::lint(message, context)) {
-    const bool counts = context.prompt_open || context.phase == decision::LintPhase::kPostInput || std::ranges::any_of(kWithoutPrompt, [&](std::string_view rule) {
-                          return finding.rule.starts_with(rule);
-                        });
+    const bool counts =
+        context.prompt_open || context.phase == decision::LintPhase::kPostInput ||
+        std::ranges::any_of(kWithoutPrompt, [&](std::string_view rule) { return finding.rule.starts_with(rule); });
     if (counts && finding.severity == decision::Severity::kBlock) return finding;
   }
   return std::nullopt;

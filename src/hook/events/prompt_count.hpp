@@ -1,5 +1,5 @@
-// A number kept for one conversation and one message of its user: how often the agent was sent back, and how many planned
-// prompts were answered. The next message starts at zero.
+// A number kept for one conversation and one message of its user: how often the agent was sent back, and how many
+// planned prompts were answered. The next message starts at zero.
 //
 // `FOLDER/SESSION.json` in the state home: {"count": N, "prompt": ID of the message}.
 #pragma once

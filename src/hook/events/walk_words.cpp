@@ -44,7 +44,8 @@ std::string on_hold(const DecisionState& state, const decision::Walk& walk, cons
 
 std::string answer_of(const DecisionState& state) {
   const inbox::DecisionOutcome& outcome = *state.outcome;
-  std::string text = outcome.options.empty() ? to_json(outcome.values) : fmt::format("{}", fmt::join(outcome.options, ", "));
+  std::string text =
+      outcome.options.empty() ? to_json(outcome.values) : fmt::format("{}", fmt::join(outcome.options, ", "));
   if (outcome.waived.is_array() && outcome.waived.size() > 0) {
     text += fmt::format("; left broken on purpose: {}", to_json(outcome.waived));
   }
@@ -78,14 +79,14 @@ std::string ending_words(const DecisionState& state) {
   if (!state.outcome) return "";
   const inbox::DecisionOutcome& outcome = *state.outcome;
   if (outcome.kind == inbox::OutcomeKind::kAnswered) {
-    return fmt::format(
-        "Signalbox: {} ({}) is answered: {}. Act on it now; write nothing before the result.", state.id,
-        state.opened.question.id, answer_of(state));
+    return fmt::format("Signalbox: {} ({}) is answered: {}. Act on it now; write nothing before the result.", state.id,
+                       state.opened.question.id, answer_of(state));
   }
   if (outcome.kind == inbox::OutcomeKind::kCancelled && !outcome.principal.empty()) {
-    return fmt::format("Signalbox: {} was cancelled by the person. Do nothing of it. Reply with exactly {} and nothing "
-                       "else.",
-                       state.id, decision::kFlowCancel);
+    return fmt::format(
+        "Signalbox: {} was cancelled by the person. Do nothing of it. Reply with exactly {} and nothing "
+        "else.",
+        state.id, decision::kFlowCancel);
   }
   return fmt::format("Signalbox: {} is closed ({}). Do not choose for the person.", state.id, to_string(outcome.kind));
 }
@@ -103,9 +104,10 @@ Result<std::string> words_after(inbox::Home& home, const inbox::Walked& walked,
     case WalkTurn::Kind::kCancelled:
       return ending_words(state);
     case WalkTurn::Kind::kSuspended:
-      return fmt::format("Signalbox: {} stays open, unanswered. Reply with exactly {} and nothing else. To resume it "
-                         "later: {}",
-                         state.id, decision::kStepAbort, next_command(state, host));
+      return fmt::format(
+          "Signalbox: {} stays open, unanswered. Reply with exactly {} and nothing else. To resume it "
+          "later: {}",
+          state.id, decision::kStepAbort, next_command(state, host));
     case WalkTurn::Kind::kHeld:
     case WalkTurn::Kind::kAsk:
       break;
@@ -144,10 +146,9 @@ Result<std::string> continued_by(std::string_view said, const std::string& folde
   auto walk = SB_TRY(inbox::walk_of(*held, *declaration, host));
   if (walk.take(said).kind != WalkTurn::Kind::kAsk) return std::string();
   const auto home = SB_TRY(open_home(seams, store::Access::kReadWrite));
-  const auto walked = SB_TRY(home->inbox().walk(held->id, *declaration, decision::cap_of(host, declaration->profile),
-                                                {.given = std::string(said),
-                                                 .from = {inbox::Channel::kHook, "claude-code"},
-                                                 .raw = std::string(said)}));
+  const auto walked = SB_TRY(home->inbox().walk(
+      held->id, *declaration, decision::cap_of(host, declaration->profile),
+      {.given = std::string(said), .from = {inbox::Channel::kHook, "claude-code"}, .raw = std::string(said)}));
   return ask_next(*home, walked.state, *declaration, host,
                   fmt::format("Signalbox: the person continues {}. The open question follows.", held->id));
 }

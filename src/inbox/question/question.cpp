@@ -99,7 +99,7 @@ std::string how_to_answer(const Decision& decision) {
       return std::string(decision::text(locale, "inbox.one"));
     case SelectMode::kMany:
       return decision::text_with(locale, "inbox.many", "counts",
-                       fmt::format("{}–{}", decision.select.min, decision.select.max));
+                                 fmt::format("{}–{}", decision.select.min, decision.select.max));
     case SelectMode::kText:
       return std::string(decision::text(locale, "inbox.text"));
     case SelectMode::kUrl:
@@ -138,8 +138,8 @@ std::string text_of(const Decision& decision, const decision::Profile& profile) 
 
 std::string text_of(const Chain& chain) {
   const auto said = [&](std::string_view key) { return decision::text(chain.locale, key); };
-  std::string text = chain.instruction.empty() ? fmt::format("{}\n", said("inbox.chain"))
-                                               : continued(chain.instruction) + "\n";
+  std::string text =
+      chain.instruction.empty() ? fmt::format("{}\n", said("inbox.chain")) : continued(chain.instruction) + "\n";
   for (const decision::ChainOption& option : chain.options) {
     text += fmt::format("\n{}  {}\n", option.key, continued(option.label));
     if (!option.eli10.empty()) text += fmt::format("{}\n", quoted(option.eli10));

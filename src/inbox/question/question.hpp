@@ -62,8 +62,8 @@ struct AnswerInput {
 // key, an empty answer.
 Result<AnswerInput> check_answer(const Question& question, const AnswerInput& given);
 
-// For chains: kInvalid when an option is included without one it requires, or together with one it excludes. A person may
-// leave that broken on purpose; then these pairs are recorded as waived.
+// For chains: kInvalid when an option is included without one it requires, or together with one it excludes. A person
+// may leave that broken on purpose; then these pairs are recorded as waived.
 Status check_dependencies(const Question& question, const AnswerInput& given);
 Value broken_dependencies(const Question& question, const AnswerInput& given);  // [[dependant, required]…]
 

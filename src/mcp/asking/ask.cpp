@@ -4,11 +4,11 @@
 
 #include "base/limits.hpp"
 #include "base/text/printable.hpp"
+#include "decision/text_block.hpp"
+#include "decision/walk/walk.hpp"
 #include "inbox/profile_files.hpp"
 #include "inbox/question/answer_command.hpp"
 #include "inbox/question/choice_text.hpp"
-#include "decision/text_block.hpp"
-#include "decision/walk/walk.hpp"
 #include "mcp/asking/dialog.hpp"
 #include "mcp/service.hpp"
 #include "mcp/tools/tool_answers.hpp"
@@ -118,7 +118,8 @@ class Asking {
     std::string text = inbox::choice_text(declaration_);
     if (state.position["held"] == Value(true)) {
       const auto walk = decision::Walk::at(declaration_, state.position, 0);
-      text = fmt::format("On hold at {}: stop asking, and discuss it with the person first. ", walk ? walk->place() : "");
+      text =
+          fmt::format("On hold at {}: stop asking, and discuss it with the person first. ", walk ? walk->place() : "");
     }
     if (is_signed && !state.opened.operators) {
       text +=

@@ -89,6 +89,14 @@ class DecisionCarrier {
     }
     // No one reads a late result; the next call finds what was stored.
     if (call_.is_late) return tool_result({});
+    if (heard.again && !heard.again->rejection.empty()) {
+      const auto rejected = home_.home().inbox().load(asked.decision);
+      if (!rejected) return error_result(rejected.error());
+      if (auto why = ask_in_dialog(worker_.seams(), *rejected, *engine::declaration_of(rejected->opened), call_,
+                                   *heard.again, waited.to_value(), waited.session + "/" + asked.decision)) {
+        return std::move(*why);
+      }
+    }
     if (heard.came_second) {
       (void)home_.home().inbox().take_late(waited.session);
       if (const auto now = home_.home().inbox().load(asked.decision)) note_ = with_note(note_, late_note(*now));

@@ -222,7 +222,7 @@ std::string DecisionForm::headed(const Prompt& first, const inbox::Question& que
   while (rest.starts_with('\n')) rest.erase(0, 1);
   if (rest.empty() && first.summary.empty()) return line;
   std::string pointer = decision::text_with(first.locale, "form.all", "command",
-                                  fmt::format("signalbox inbox show {}", id.empty() ? question.id : id));
+                                            fmt::format("signalbox inbox show {}", id.empty() ? question.id : id));
   if (const std::string attempt = attempt_in(first.sections.context); !attempt.empty()) {
     pointer = fmt::format("{}. {}", attempt, pointer);
   }
@@ -275,10 +275,11 @@ Status DecisionForm::add_typed_confirmation(const inbox::Question& question) {
   typed_confirmation_ = question.typed_confirmation;
   if (typed_confirmation_.empty()) return {};
   if (properties_.find(kConfirmation) != nullptr) return unsupported("a field named like the typed confirmation");
-  properties_.set(kConfirmation,
-                  Value::object({{"type", "string"},
-                                 {"title", decision::text_with(locale_, "form.type", "words", printable(typed_confirmation_))},
-                                 {"minLength", 1}}));
+  properties_.set(
+      kConfirmation,
+      Value::object({{"type", "string"},
+                     {"title", decision::text_with(locale_, "form.type", "words", printable(typed_confirmation_))},
+                     {"minLength", 1}}));
   required_.push_back(kConfirmation);
   return {};
 }
@@ -288,7 +289,8 @@ Value DecisionForm::params(std::string_view problem) const {
   if (required_.size() > 0) schema.set("required", required_);
   std::string message = message_;
   while (message.ends_with('\n')) message.pop_back();
-  if (!problem.empty()) message = fmt::format("{}\n{}", decision::text_with(locale_, "form.problem", "problem", problem), message);
+  if (!problem.empty())
+    message = fmt::format("{}\n{}", decision::text_with(locale_, "form.problem", "problem", problem), message);
   return Value::object({{"mode", "form"}, {"message", std::move(message)}, {"requestedSchema", std::move(schema)}});
 }
 
@@ -391,11 +393,10 @@ Value reason_form(std::string_view locale, std::string_view decision_id) {
       {{"mode", "form"},
        {"message", fmt::format("{}\n{}", decision::text(locale, "form.why"),
                                decision::text_with(locale, "form.all", "command",
-                                         fmt::format("signalbox inbox show {}", decision_id)))},
-       {"requestedSchema",
-        Value::object({{"type", "object"},
-                       {"properties", Value::object({{std::string(kReason), reason}})},
-                       {"required", Value(Value::Array{Value(kReason)})}})}});
+                                                   fmt::format("signalbox inbox show {}", decision_id)))},
+       {"requestedSchema", Value::object({{"type", "object"},
+                                          {"properties", Value::object({{std::string(kReason), reason}})},
+                                          {"required", Value(Value::Array{Value(kReason)})}})}});
 }
 
 std::string reason_in(const Value& result) {

@@ -4,9 +4,9 @@
 // (decision/walk), the confirmation included. No choice field has a default: a recommendation never takes effect by
 // itself.
 //
-// Some clients show three lines of the message, each cut at the width of the window. So it begins with the question, the
-// gist of what is to be decided, and the command that shows all of it; the full text follows for clients that show more.
-// A message that is only the question is one line.
+// Some clients show three lines of the message, each cut at the width of the window. So it begins with the question,
+// the gist of what is to be decided, and the command that shows all of it; the full text follows for clients that show
+// more. A message that is only the question is one line.
 //
 //   one      {choice: {oneOf: [{const: ID, title: LABEL}...]}}
 //            before 2025-11-25: {choice: {enum: [...], enumNames: [...]}}
@@ -29,8 +29,8 @@
 #include <vector>
 
 #include "decision/prompt.hpp"
-#include "decision/walk/walk.hpp"
 #include "decision/render/answer_shape.hpp"
+#include "decision/walk/walk.hpp"
 #include "inbox/question/question.hpp"
 #include "mcp/peer/revision.hpp"
 
@@ -57,8 +57,8 @@ class DecisionForm {
  public:
   struct Options {
     Revision revision = Revision::k2025_11_25;
-    int page = 1;                   // of a decision
-    std::string decision_id = {};   // for the command that shows all of it
+    int page = 1;                  // of a decision
+    std::string decision_id = {};  // for the command that shows all of it
   };
   // kUnsupported if no form can show it: a url, a secret. kNotFound: no such page.
   static Result<DecisionForm> of(const decision::Walk& walk, const inbox::Question& question, const Options& options);

@@ -26,7 +26,8 @@ Value accept(Value content) {
 }
 
 Result<DecisionForm> made_of(const decision::Declaration& declaration, const DecisionForm::Options& options = {}) {
-  return DecisionForm::of(decision::Walk::at(declaration, Value(), 0).value(), inbox::question_of(declaration), options);
+  return DecisionForm::of(decision::Walk::at(declaration, Value(), 0).value(), inbox::question_of(declaration),
+                          options);
 }
 
 DecisionForm form_of(const decision::Declaration& declaration, DecisionForm::Options options = {}) {
@@ -98,7 +99,7 @@ Value content_choosing(const Value& properties, const std::string& part, const s
 void say_none_where_none(Value& content) {
   for (Value::Member& last : content.members()) {
     if (!last.name.ends_with(":none-of-these")) continue;
-    const std::string page = last.name.substr(0, last.name.rfind(':') + 1);
+    const std::string page = last.name.substr(0, last.name.find(':') + 1);
     last.value = std::ranges::none_of(content.members(), [&](const Value::Member& row) {
       return row.name.starts_with(page) && row.value == Value(true);
     });
@@ -201,7 +202,8 @@ TEST(DecisionForm, DistinguishesTheWaysOfNotAnswering) {
 }
 
 TEST(DecisionForm, AQuestionOnAWebPageIsLeftToTheInbox) {
-  const auto form = made_of(declared("{decision: page, instruction: Sign in, select: url, url: \"https://a.example/\"}"));
+  const auto form =
+      made_of(declared("{decision: page, instruction: Sign in, select: url, url: \"https://a.example/\"}"));
   ASSERT_FALSE(form);
   EXPECT_EQ(form.error().code, ErrorCode::kUnsupported);
 }
@@ -219,12 +221,14 @@ TEST(DecisionForm, CheckboxesKeepTheirOrderAndStartUnchecked) {
 
 TEST(DecisionForm, TheFirstThreeLinesSayWhatWhyAndWhere) {
   const auto form = form_of(
-      declared("{decision: env, profile: gstack, instruction: Which?, sections: {eli10: 'Two servers, and much more to "
-               "say about them than fits.', recommendation: {choice: a, reason: it is empty}}, options: [{id: a, label: "
-               "First, recommended: true, description: Here}, {id: b, label: Second}]}"),
+      declared(
+          "{decision: env, profile: gstack, instruction: Which?, sections: {eli10: 'Two servers, and much more to "
+          "say about them than fits.', recommendation: {choice: a, reason: it is empty}}, options: [{id: a, label: "
+          "First, recommended: true, description: Here}, {id: b, label: Second}]}"),
       {.decision_id = "d-1"});
   const std::string message = form.params()["message"].as_string();
-  EXPECT_THAT(message, testing::StartsWith("D1 — Which?\nRecommended: First: it is empty\nAll of it: signalbox inbox show d-1\n\n"));
+  EXPECT_THAT(message, testing::StartsWith(
+                           "D1 — Which?\nRecommended: First: it is empty\nAll of it: signalbox inbox show d-1\n\n"));
   EXPECT_THAT(message, HasSubstr("Two servers"));
 }
 
@@ -235,11 +239,11 @@ TEST(DecisionForm, ARussianQuestionHasARussianForm) {
 }
 
 TEST(DecisionForm, AChainIsShownPromptByPromptWithoutMarkers) {
-  const auto form = form_of(
-      declared("{chain: c, skill: s, number: 2, options: [{key: A, label: One, eli10: First., recommend: {choice: "
-               "include, reason: r}}, {key: B, label: Two, eli10: E, recommend: {choice: cut, reason: r}}, {key: C, "
-               "label: Three, eli10: E, recommend: {choice: cut, reason: r}}, {key: D, label: Four, eli10: E, recommend: "
-               "{choice: cut, reason: r}}, {key: E, label: Five, eli10: E, recommend: {choice: cut, reason: r}}]}"));
+  const auto form = form_of(declared(
+      "{chain: c, skill: s, number: 2, options: [{key: A, label: One, eli10: First., recommend: {choice: "
+      "include, reason: r}}, {key: B, label: Two, eli10: E, recommend: {choice: cut, reason: r}}, {key: C, "
+      "label: Three, eli10: E, recommend: {choice: cut, reason: r}}, {key: D, label: Four, eli10: E, recommend: "
+      "{choice: cut, reason: r}}, {key: E, label: Five, eli10: E, recommend: {choice: cut, reason: r}}]}"));
   const Value params = form.params();
   const std::string message = params["message"].as_string();
   EXPECT_THAT(message, testing::StartsWith("D2.1 — What about One?\n"));
@@ -251,8 +255,8 @@ TEST(DecisionForm, AChainIsShownPromptByPromptWithoutMarkers) {
 }
 
 TEST(DecisionForm, NoneIsChosenAlone) {
-  const auto form = form_of(declared(
-      "{decision: env, instruction: Which?, select: many, options: [a1, a2, a3, a4, a5, a6, a7, a8]}"));
+  const auto form = form_of(
+      declared("{decision: env, instruction: Which?, select: many, options: [a1, a2, a3, a4, a5, a6, a7, a8]}"));
   const FormAnswer answer = form.read(accept(
       Value::object({{"choices", Value::array({"a1", "none-of-these"})}, {"choices (2)", Value::array({"a8"})}})));
   EXPECT_EQ(answer.kind, Kind::kInvalid);

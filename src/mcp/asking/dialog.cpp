@@ -4,9 +4,9 @@
 
 #include <algorithm>
 
+#include "base/crypto.hpp"
 #include "base/text/printable.hpp"
 #include "base/text/unicode.hpp"
-#include "base/crypto.hpp"
 #include "decision/walk/walk.hpp"
 #include "engine/advance/questions.hpp"
 #include "inbox/home.hpp"
@@ -90,9 +90,11 @@ class Hearing {
     return DialogResult{};
   }
 
-  // The rejection stands, whether or not the form that asks why was answered.
-  Result<DialogResult> reject(const Value& result) {
-    return submit({.options = {asked_.rejection}}, asked_.rejection, state_.opened.render_hash, reason_in(result));
+  // The answer to the form that asks why; there may be none, or the agent has read the rejection meanwhile.
+  Result<DialogResult> explain(const Value& result) {
+    const std::string reason = reason_in(result);
+    if (!reason.empty()) SB_TRY(noted(inbox_.note_free_text(state_.id, reason, person())));
+    return DialogResult{.has_answer = true};
   }
 
   Result<DialogResult> on_no_answer() {
@@ -107,22 +109,21 @@ class Hearing {
   Result<DialogResult> take(const DecisionForm& form, const FormAnswer& answer, const Value& result) {
     const bool is_rejection = answer.given.options.size() == 1 && !call_.is_late && state_.is_open() &&
                               asks_why(state_, declaration_, answer.given.options.front());
-    if (is_rejection) {
-      DialogState why = next_round(asked_);
-      why.rejection = answer.given.options.front();
-      return DialogResult{.again = why};
-    }
-    return submit(answer.given, to_json(result["content"]), form.render_hash(), "");
+    DialogResult taken = SB_TRY(submit(answer.given, to_json(result["content"]), form.render_hash()));
+    if (!is_rejection || !taken.has_answer) return taken;
+    // It counts already; the reason is asked for before the agent gets it.
+    taken.again = next_round(asked_);
+    taken.again->rejection = answer.given.options.front();
+    return taken;
   }
 
-  Result<DialogResult> submit(const inbox::AnswerInput& given, std::string raw, const std::string& render_hash,
-                              const std::string& remark) {
+  Result<DialogResult> submit(const inbox::AnswerInput& given, std::string raw, const std::string& render_hash) {
     inbox::AnswerSubmission submission;
     submission.given = given;
     submission.from = person();
     submission.raw = std::move(raw);
     submission.render_hash = render_hash;
-    const auto after = inbox_.answer(state_.id, submission, remark);
+    const auto after = inbox_.answer(state_.id, submission);
     if (after) return DialogResult{.has_answer = true};
     const ErrorCode code = after.error().code;
     if (code == ErrorCode::kInvalid || code == ErrorCode::kLimit) return ask_again(after.error().message);
@@ -135,7 +136,8 @@ class Hearing {
     inbox::WalkAnswer given{.given = answer.host,
                             .from = person(),
                             .raw = to_json(result["content"]),
-                            .render_hash = form.render_hash()};
+                            .render_hash = form.render_hash(),
+                            .shown_at = state_.position};
     const std::vector<std::string>& ids = answer.host.option_ids;
     if (walk.is_held() && ids.size() == 1) given.given = ids.front();
     if (ids.size() == 1 && ids.front() == kPreviousPage) given.given = std::string("back");
@@ -212,8 +214,11 @@ std::optional<DialogState> DialogState::read_from(const Value& state) {
   const Value& page = state["page"];
   const Value& round = state["round"];
   if (!decision || !page.is_integer() || !round.is_integer()) return std::nullopt;
-  return DialogState{*decision, static_cast<int>(page.as_integer()), static_cast<int>(round.as_integer()),
-                     state.find("failed") != nullptr, state.string_at("at").value_or(""),
+  return DialogState{*decision,
+                     static_cast<int>(page.as_integer()),
+                     static_cast<int>(round.as_integer()),
+                     state.find("failed") != nullptr,
+                     state.string_at("at").value_or(""),
                      state.string_at("rejection").value_or("")};
 }
 
@@ -244,21 +249,19 @@ std::optional<InputRequired> ask_in_dialog(const Seams& seams, const DecisionSta
                                            const DialogState& asked, Value handler_state, std::string bound_to) {
   const bool is_cancelled = call.is_cancelled && call.is_cancelled->load();
   if (!call.client.has_form_elicitation || call.is_late || is_cancelled) return std::nullopt;
-  if (!state.is_open() || state.opened.needs_signature) return std::nullopt;
+  const bool asks_reason = !asked.rejection.empty();
+  if ((!state.is_open() && !asks_reason) || state.opened.needs_signature) return std::nullopt;
   const auto form = form_of(state, declaration, call, asked);
   if (!form) return std::nullopt;
   DialogState shown = asked;
   shown.shown_at = declaration.decision() ? "" : digest_of(state);
   InputRequired ask;
   ask.requests.push_back({asked.key(), "elicitation/create",
-                          asked.rejection.empty() ? form->params(asked.problem)
-                                                  : reason_form(state.opened.source.string_at("locale").value_or(
-                                                                    form->locale()),
-                                                                state.id)});
+                          asks_reason ? reason_form(form->locale(), state.id) : form->params(asked.problem)});
   shown.write_to(handler_state);
   ask.state = std::move(handler_state);
   ask.bound_to = std::move(bound_to);
-  ask.is_moot = [seams, id = state.id] { return is_closed(seams, id); };
+  if (!asks_reason) ask.is_moot = [seams, id = state.id] { return is_closed(seams, id); };
   return ask;
 }
 
@@ -269,7 +272,7 @@ Result<DialogResult> record_dialog_answer(inbox::Inbox& inbox, const DecisionSta
   Hearing hearing(inbox, state, declaration, call, asked);
   const Input* input = call.input(asked.key());
   const bool is_answered = input != nullptr && input->kind == Input::Kind::kAnswered;
-  if (!asked.rejection.empty()) return hearing.reject(is_answered ? input->value : Value());
+  if (!asked.rejection.empty()) return hearing.explain(is_answered ? input->value : Value());
   if (input == nullptr || input->kind == Input::Kind::kUnanswered) {
     return state.is_open() ? hearing.on_no_answer() : DialogResult{};
   }

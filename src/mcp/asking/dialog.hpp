@@ -23,9 +23,9 @@ struct DialogState {
   int page = 1;
   int round = 1;  // of this call, so that answers are not mixed up
   bool has_failed = false;
-  std::string shown_at = {};  // of a walk: the digest of the position whose question is shown
+  std::string shown_at = {};   // of a walk: the digest of the position whose question is shown
   std::string rejection = {};  // chosen, while the form asks for the reason
-  std::string problem = {};  // with the last answer; not stored in the state
+  std::string problem = {};    // with the last answer; not stored in the state
 
   std::string key() const;  // of the request
   void write_to(Value& state) const;
@@ -51,7 +51,7 @@ enum class OnDecline {
   kRecordOnly
 };
 struct DialogResult {
-  bool has_answer = false;  // from this dialog; stored in the inbox
+  bool has_answer = false;                // from this dialog; stored in the inbox
   bool came_second = false;               // another answer was first; this one is kept in the record
   std::optional<DialogState> again = {};  // what to ask next: another page, or the same again
 };
