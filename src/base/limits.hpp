@@ -21,6 +21,7 @@ inline constexpr std::size_t kTextBytes = 16u << 10;  // one text field: a label
 inline constexpr std::size_t kInputBytes = 1u << 20;      // one answer
 inline constexpr std::size_t kStateBlobBytes = 4u << 20;  // a flow's or chain's state
 inline constexpr std::size_t kHookEventBytes = 16u << 20;
+inline constexpr int kLateAnswers = 20;                 // kept of those that came after a decision was closed
 inline constexpr int kHookPrompts = 64;                 // open prompts a hook searches, newest first
 inline constexpr std::size_t kHookLogBytes = 1u << 20;  // size of hook-errors.log; then the older half is dropped
 inline constexpr std::size_t kLintBytes = 64u << 20;

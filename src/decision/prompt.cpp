@@ -39,6 +39,11 @@ Option own_option(const Decision& decision, int page) {
 
 }  // namespace
 
+bool is_contradictory(const std::vector<std::string>& ids) {
+  return ids.size() > 1 &&
+         std::ranges::any_of(ids, [](const std::string& id) { return id == "none" || id == kNoneId; });
+}
+
 std::vector<PageRange> paginate(std::size_t count, std::size_t cap, bool own_question) {
   SB_ASSERT(cap >= 2);
   std::vector<PageRange> pages;

@@ -6,6 +6,7 @@
 
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "decision/declaration/declaration.hpp"
@@ -14,6 +15,9 @@ namespace sb::decision {
 
 inline constexpr std::string_view kMoreId = "more";  // the pager's own option
 inline constexpr std::string_view kNoneId = "none-of-these";
+
+// Whether these chosen ids contradict each other: a "none" together with anything else.
+bool is_contradictory(const std::vector<std::string>& ids);
 
 struct Prompt {
   std::string decision_id;  // for a flow's step: `flow.step`
@@ -24,6 +28,8 @@ struct Prompt {
   std::string definition_hash;
   DecisionKind kind = DecisionKind::kChoice;
   std::string instruction, header, title;
+  // Of a flow's confirmation, which has no instruction: each step's key and answer.
+  std::vector<std::pair<std::string, std::string>> summary;
   Sections sections;
   std::vector<Option> options;  // in shown order; may end with kMoreId or kNoneId
   Select select;

@@ -58,9 +58,14 @@ std::string render_block(const Prompt& prompt) {
   return render_block(prompt.instruction, labels);
 }
 
-std::string render_confirmation(const SummaryFields& fields) {
+std::string summary_text(const SummaryFields& fields) {
   std::string out(kSummary);
   for (const auto& [field, value] : fields) out += fmt::format("\n- {}: {}", field, value);
+  return out;
+}
+
+std::string render_confirmation(const SummaryFields& fields) {
+  std::string out = summary_text(fields);
   out += '\n';
   int ordinal = 0;
   for (const auto option : kConfirmOptions) out += fmt::format("\n{}) {}", ++ordinal, option);

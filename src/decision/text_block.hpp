@@ -30,6 +30,8 @@ using SummaryFields = std::vector<std::pair<std::string, std::string>>;
 std::string render_block(std::string_view instruction, std::span<const std::string> options);
 std::string render_block(const Prompt& prompt);
 std::string render_confirmation(const SummaryFields& fields);
+// Its lines before the options.
+std::string summary_text(const SummaryFields& fields);
 std::string render_retry(std::string_view error_line, std::string_view block_or_confirmation);
 
 // The format hint: `1 / 2`, and for several choices `1 / 2 / 1,3`.

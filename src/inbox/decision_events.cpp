@@ -87,13 +87,18 @@ store::NewEvent no_answer_event(HostResult result, const Responder& from, Timest
   return event("no_answer", at, payload);
 }
 
-store::NewEvent replied_event(const PromptReply& reply, TimestampMs at) {
-  return event("replied", at,
-               Value::object({{"nonce", reply.nonce},
-                              {"part", reply.part},
-                              {"page", reply.page},
-                              {"pages", reply.pages},
-                              {"options", Value::array(reply.options)}}));
+store::NewEvent stepped_event(const Value& position, const Responder& from, std::string_view raw, TimestampMs at) {
+  Value payload = from_whom(from);
+  payload.set("position", position);
+  payload.set("raw", to_base64url(raw));
+  return event("stepped", at, payload);
+}
+
+store::NewEvent late_event(std::string_view answer, const Responder& from, std::string_view raw, TimestampMs at) {
+  Value payload = from_whom(from);
+  payload.set("answer", answer);
+  payload.set("raw", to_base64url(raw));
+  return event("late", at, payload);
 }
 
 store::NewEvent withdrawn_event(const Responder& from, TimestampMs at) {

@@ -1,8 +1,7 @@
 // Builds the events whose formats are in decision_state.hpp, and names the projections of inbox.hpp.
 #pragma once
 
-#include "inbox/decision_state.hpp"
-#include "inbox/operators/authority.hpp"
+#include "inbox/inbox.hpp"
 
 namespace sb::inbox {
 
@@ -10,6 +9,7 @@ inline constexpr std::string_view kDecisions = "decisions";
 inline constexpr std::string_view kDecisionsAsked = "decisions-asked";
 inline constexpr std::string_view kOperatorsSeen = "operators";
 inline constexpr std::string_view kPrompts = "prompts";
+inline constexpr std::string_view kLateReports = "late-answers";
 inline constexpr std::string_view kCounters = "counters";
 
 std::string decision_stream(std::string_view id);
@@ -21,8 +21,15 @@ store::NewEvent closed_event(OutcomeKind ending, std::optional<ResolvedBy> resol
                              std::string_view raw, TimestampMs at);
 store::NewEvent free_text_event(std::string_view text, const Responder& from, TimestampMs at);
 store::NewEvent no_answer_event(HostResult result, const Responder& from, TimestampMs at);
-store::NewEvent replied_event(const PromptReply& reply, TimestampMs at);
+store::NewEvent stepped_event(const Value& position, const Responder& from, std::string_view raw, TimestampMs at);
+store::NewEvent late_event(std::string_view answer, const Responder& from, std::string_view raw, TimestampMs at);
 store::NewEvent withdrawn_event(const Responder& from, TimestampMs at);
 store::NewEvent consumed_event(std::string_view by, TimestampMs at);
+
+// kConflict: it is closed, by whom and how.
+std::unexpected<Error> no_longer_open(const DecisionState& state);
+// What an answer said, for the record of late ones.
+std::string late_text(const WalkAnswer& answer);
+std::string late_text(const AnswerSubmission& submission, std::string_view remark);
 
 }  // namespace sb::inbox

@@ -66,7 +66,9 @@ class DecisionFold {
     if (event.type == "parked") return parked();
     if (event.type == "free_text") return free_text(stored);
     if (event.type == "no_answer") return no_answer(stored);
-    if (event.type == "replied") return replied(stored);
+    if (event.type == "stepped") return stepped(stored);
+    if (event.type == "late") return late(stored, event.time_ms);
+    if (event.type == "replied") return {};
     if (event.type == "withdrawn") return withdrawn();
     if (event.type == "taken") return taken(stored);
     return unknown_event(event.stream, event.seq, event.type);
@@ -144,15 +146,18 @@ class DecisionFold {
     return stored.done();
   }
 
-  Status replied(StoredReader& stored) {
-    PromptReply reply;
-    reply.nonce = stored.string("nonce");
-    reply.part = stored.string("part");
-    reply.page = stored.small("page");
-    reply.pages = stored.small("pages");
-    reply.options = stored.strings("options");
+  Status stepped(StoredReader& stored) {
+    Value position = stored.any("position");
     SB_TRY(stored.done());
-    state_.replies.push_back(std::move(reply));
+    if (refuses(state_.is_open(), "a step came after it was closed")) return {};
+    state_.position = std::move(position);
+    return {};
+  }
+
+  Status late(StoredReader& stored, TimestampMs at) {
+    LateAnswer answer{stored.string("answer"), stored.word("channel", channel_named), stored.string("principal"), at};
+    SB_TRY(stored.done());
+    state_.late.push_back(std::move(answer));
     return {};
   }
 
@@ -160,7 +165,6 @@ class DecisionFold {
     if (refuses(state_.is_answered() && !state_.is_consumed, "it was withdrawn when it could not be")) return {};
     state_.state = DecisionStatus::kOpen;
     state_.outcome.reset();
-    state_.replies.clear();
     return {};
   }
 

@@ -16,7 +16,10 @@
 //   parked     {}                                   its deadline passed; it can still be answered
 //   free_text  {text (base64url), principal, channel}    the decision stays open
 //   no_answer  {host_result, principal, channel}    dismissed, skipped, timed out, empty, cancelled: it stays open
-//   replied    {nonce, part, page, pages, options}  one of several prompts was answered; it stays open
+//   stepped    {position, principal, channel, raw}  one prompt of a walk (decision/walk) was answered; `position` is
+//              where the walk is now; it stays open
+//   late       {answer, principal, channel, raw}    an answer that came after it was closed: kept, and not counted
+//   replied    {nonce, part, page, pages, options}  as `stepped`, written by earlier versions; asked again
 //   withdrawn  {principal, channel}                 the answer is withdrawn; the decision is open again
 //   taken      {by}                                 a waiting caller has read the outcome: it can no longer change
 //
@@ -84,10 +87,12 @@ Value to_value(const OpenedDecision& opened);
 Result<OpenedDecision> opened_from(const Value& value);
 std::string instance_id_of(std::string_view opened_payload);
 
-struct PromptReply {
-  std::string nonce, part;
-  int page = 1, pages = 1;
-  std::vector<std::string> options;
+// An answer that came after another had closed the decision.
+struct LateAnswer {
+  std::string answer;  // for people: `reject`, `branch=main`, `declined`
+  Channel channel = Channel::kProgram;
+  std::string principal;
+  TimestampMs at = 0;
 };
 
 struct DecisionState {
@@ -99,7 +104,8 @@ struct DecisionState {
   std::string consumed_by;
   std::vector<std::string> free_texts;
   std::optional<HostResult> last_no_answer;
-  std::vector<PromptReply> replies;
+  Value position;  // of the walk through it (decision/walk); null before the first answer
+  std::vector<LateAnswer> late;
   std::vector<std::string> rejected;  // why stored answers did not count
   bool is_damaged = false;            // only in listings: it could not be read, and `rejected` says why
   store::Head head;

@@ -83,22 +83,6 @@ Result<std::vector<std::string>> rows_named(store::Snapshot& snapshot, std::stri
   return ids;
 }
 
-std::string who(const DecisionOutcome& outcome) {
-  if (outcome.principal.empty()) return fmt::format("{}", to_string(outcome.channel));
-  return fmt::format("{} ({})", outcome.principal, to_string(outcome.channel));
-}
-
-std::unexpected<Error> no_longer_open(const DecisionState& state) {
-  const DecisionOutcome& outcome = *state.outcome;
-  std::string chosen = fmt::format("{}", fmt::join(outcome.options, ", "));
-  if (outcome.options.empty() && outcome.values.is_object() && outcome.values.size() > 0) {
-    chosen = to_json(outcome.values);
-  }
-  return fail(ErrorCode::kConflict,
-              fmt::format("{} is already {} by {} at {}{}{}", state.id, to_string(outcome.kind), who(outcome),
-                          to_rfc3339(outcome.at), chosen.empty() ? "" : ": ", chosen));
-}
-
 Status check_remark(std::string_view text) {
   if (text.size() <= limits::kTextBytes) return {};
   return fail(ErrorCode::kLimit,
@@ -123,7 +107,23 @@ Status check_known(const Operators& operators, const std::optional<OperatorPin>&
               "Restore the operators folder; if you discarded the old keys yourself, start with an empty home");
 }
 
+std::string who(const DecisionOutcome& outcome) {
+  if (outcome.principal.empty()) return fmt::format("{}", to_string(outcome.channel));
+  return fmt::format("{} ({})", outcome.principal, to_string(outcome.channel));
+}
+
 }  // namespace
+
+std::unexpected<Error> no_longer_open(const DecisionState& state) {
+  const DecisionOutcome& outcome = *state.outcome;
+  std::string chosen = fmt::format("{}", fmt::join(outcome.options, ", "));
+  if (outcome.options.empty() && outcome.values.is_object() && outcome.values.size() > 0) {
+    chosen = to_json(outcome.values);
+  }
+  return fail(ErrorCode::kConflict,
+              fmt::format("{} is already {} by {} at {}{}{}", state.id, to_string(outcome.kind), who(outcome),
+                          to_rfc3339(outcome.at), chosen.empty() ? "" : ": ", chosen));
+}
 
 SignatureCheck Inbox::check(store::Snapshot& snapshot) const {
   return [this, &snapshot](const std::string& id, const OpenedDecision& opened,
@@ -405,9 +405,13 @@ Result<std::vector<NewEvent>> Inbox::answer_events(store::Snapshot& snapshot, co
 }
 
 Result<DecisionState> Inbox::answer(std::string_view id, const AnswerSubmission& submission, std::string_view remark) {
-  return change(id, [&](store::Snapshot& snapshot, const DecisionState& state) {
+  auto done = change(id, [&](store::Snapshot& snapshot, const DecisionState& state) {
     return answer_events(snapshot, state, submission, remark);
   });
+  if (!done && done.error().code == ErrorCode::kConflict) {
+    keep_late(id, late_text(submission, remark), submission.from, submission.raw);
+  }
+  return done;
 }
 
 Result<DecisionState> Inbox::answer_in(store::Transaction& transaction, std::string_view id,
@@ -426,7 +430,11 @@ Result<DecisionState> Inbox::end(std::string_view id, OutcomeKind ending, const 
 }
 
 Result<DecisionState> Inbox::decline(std::string_view id, const Responder& from, std::string raw) {
-  return end(id, OutcomeKind::kDeclined, from, std::move(raw));
+  auto done = end(id, OutcomeKind::kDeclined, from, raw);
+  if (!done && done.error().code == ErrorCode::kConflict) {
+    keep_late(id, std::string(to_string(OutcomeKind::kDeclined)), from, raw);
+  }
+  return done;
 }
 
 Result<DecisionState> Inbox::cancel(std::string_view id, const Responder& from) {
@@ -448,7 +456,10 @@ Result<DecisionState> Inbox::park(std::string_view id) {
 Result<DecisionState> Inbox::note_free_text(std::string_view id, std::string_view text, const Responder& from) {
   SB_TRY(check_remark(text));
   return change(id, [&](store::Snapshot&, const DecisionState& state) -> Result<std::vector<NewEvent>> {
-    if (!state.is_open()) return no_longer_open(state);
+    // Whoever answered may still say why, until the answer is read.
+    const bool is_own = state.outcome && !state.is_consumed && state.outcome->principal == from.principal &&
+                        state.outcome->channel == from.channel;
+    if (!state.is_open() && !is_own) return no_longer_open(state);
     return std::vector{free_text_event(text, from, clock_.now_ms())};
   });
 }

@@ -13,7 +13,8 @@
 // operators pinned there. The projections are only an index and are not trusted.
 //
 // Projections: `decisions` (key id, sort `open/TIME/ID`, `parked/…` or `closed/…`), `decisions-asked` (key fingerprint,
-// value the newest id), `prompts` (key nonce, sort `open/TIME/NONCE` while open), `counters` (key `prompts`).
+// value the newest id), `late-answers` (key a workflow's session, value the id, until reported), `prompts` (key nonce,
+// sort `open/TIME/NONCE` while open), `counters` (key `prompts`).
 //
 // Stream `operators`: `seen` {root, head, count}, the operator registry each time it has grown. No signature counts
 // under a registry that does not continue the last one: it was truncated (undoing a revocation) or replaced.
@@ -23,8 +24,10 @@
 
 #include <functional>
 #include <map>
+#include <variant>
 
 #include "base/random.hpp"
+#include "decision/walk/walk.hpp"
 #include "inbox/decision_state.hpp"
 #include "inbox/operators/authority.hpp"
 #include "inbox/operators/operators.hpp"
@@ -58,14 +61,21 @@ struct AnswerSubmission {
   std::optional<AnswerSignature> signature;
 };
 
-// A host's reply to a planned prompt.
-struct HostReply {
-  HostResult result = HostResult::kSelected;
-  std::vector<std::string> options;  // ids; of kSelected
-  std::string free_text;             // instead of a choice
-  std::string raw;
+// An answer to the question that is open in a decision's walk (decision/walk).
+struct WalkAnswer {
+  std::variant<decision::HostAnswer, std::string> given;  // of a host, or a typed line
   Responder from;
+  std::string raw;                              // the bytes as received
+  std::optional<std::string> render_hash = {};  // of what was shown; absent: the question's own text
   ResolvedBy resolved_by = ResolvedBy::kHuman;
+  std::string reader = {};             // has the outcome together with this answer; empty: no one yet
+  std::string remark = {};             // stored as free text before it
+  std::optional<Value> shown_at = {};  // the position it was shown at: kConflict if the walk is elsewhere now
+};
+
+struct Walked {
+  DecisionState state;
+  decision::WalkTurn turn;
 };
 
 struct DecisionDamage {
@@ -153,14 +163,29 @@ class Inbox {
   // Writes the records of these again from their events.
   Status rebuild(const std::vector<std::string>& ids);
 
+  // The decision of this session that was answered again after it was closed, once; empty for none.
+  Result<std::string> take_late(std::string_view session);
+
   // Fills in nonce, ordinal and time, and replaces kNoncePlaceholder in the question's text with the nonce.
   Result<PlannedPrompt> plan_prompt(PlannedPrompt prompt);
   Result<std::optional<PlannedPrompt>> find_prompt(std::string_view nonce);
   Result<std::vector<PlannedPrompt>> open_prompts(int limit = 100);  // newest first
-  // Closes the prompt, once (kConflict the second time), and in the same commit answers the decision if this was the
-  // last page and part it waited for; the host has that answer, so it counts as read. Free text and non-answers keep
-  // the prompt open and are recorded.
-  Result<DecisionState> reply(std::string_view nonce, const HostReply& reply);
+  // Whether the prompt shows what the walk asks now.
+  Result<bool> is_open_question(const PlannedPrompt& prompt, const DecisionState& state,
+                                const decision::Declaration& declaration) const;
+
+  // One step of the walk, in one commit: a choice moves it on, and the last one answers the decision; free text and
+  // non-answers are recorded and leave the question open. An answer to a closed decision is kept as a late one and
+  // kConflict. `host_cap`: of where it was shown.
+  Result<Walked> walk(std::string_view id, const decision::Declaration& declaration, int host_cap,
+                      const WalkAnswer& answer);
+  // Stores where a walk is that a caller takes itself, line by line. kConflict if it was not at `from_position`.
+  Result<DecisionState> store_position(std::string_view id, const Value& from_position, const Value& position,
+                                       const Responder& from, std::string_view raw);
+  // As walk() for a planned prompt, which it closes unless the same question stays open; other prompts of a flow or
+  // chain are closed with it. kConflict if the prompt is closed, or the walk asks something else now.
+  Result<Walked> walk_prompt(std::string_view nonce, const decision::Declaration& declaration,
+                             const WalkAnswer& answer);
 
  private:
   using Change = std::function<Result<std::vector<store::NewEvent>>(store::Snapshot&, const DecisionState&)>;
@@ -183,7 +208,9 @@ class Inbox {
                                          const AnswerSubmission& submission) const;
   Result<std::vector<store::NewEvent>> answer_events(store::Snapshot& snapshot, const DecisionState& state,
                                                      const AnswerSubmission& submission, std::string_view remark) const;
-  Result<DecisionState> reply_in(store::Transaction& transaction, const PlannedPrompt& prompt, const HostReply& reply);
+  Result<Walked> walk_in(store::Transaction& transaction, const DecisionState& state, decision::Walk walk,
+                         const WalkAnswer& answer);
+  void keep_late(std::string_view id, std::string answer, const Responder& from, std::string_view raw);
 
   store::Store& store_;
   Clock& clock_;

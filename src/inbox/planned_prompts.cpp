@@ -6,19 +6,20 @@
 
 #include "base/document/stored_reader.hpp"
 #include "base/text.hpp"
-#include "decision/prompt.hpp"
+#include "decision/render/render.hpp"
 #include "inbox/decision_events.hpp"
 #include "inbox/inbox.hpp"
 
 namespace sb::inbox {
 namespace {
 
-using decision::SelectMode;
 using store::NewEvent;
 
 std::string prompt_stream(std::string_view nonce) {
   return std::string(kPromptStreams) + std::string(nonce);
 }
+
+constexpr int kPromptsSearchedToClose = 100;
 
 // The number of prompts planned in this store.
 Result<std::int64_t> next_ordinal(store::Transaction& transaction) {
@@ -50,15 +51,31 @@ Result<std::optional<PlannedPrompt>> read_prompt(store::Snapshot& snapshot, std:
   return prompt;
 }
 
-Status close_prompt(store::Transaction& transaction, const PlannedPrompt& prompt, const HostReply& reply,
+Status close_prompt(store::Transaction& transaction, std::string_view nonce, const WalkAnswer& answer,
                     TimestampMs now) {
-  const Value payload = Value::object({{"options", Value::array(reply.options)},
-                                       {"principal", reply.from.principal},
-                                       {"channel", to_string(reply.from.channel)}});
+  const auto* given = std::get_if<decision::HostAnswer>(&answer.given);
+  const Value payload =
+      Value::object({{"options", Value::array(given ? given->option_ids : std::vector<std::string>())},
+                     {"principal", answer.from.principal},
+                     {"channel", to_string(answer.from.channel)}});
   const std::vector<NewEvent> events{{"closed", now, to_canonical_json(payload)}};
-  const store::Head head = SB_TRY(transaction.head(prompt_stream(prompt.nonce)));
-  SB_TRY(transaction.append(prompt_stream(prompt.nonce), head, events));
-  return transaction.put(kPrompts, prompt.nonce, "");
+  const store::Head head = SB_TRY(transaction.head(prompt_stream(nonce)));
+  SB_TRY(transaction.append(prompt_stream(nonce), head, events));
+  return transaction.put(kPrompts, nonce, "");
+}
+
+// The prompts that showed an earlier question of the same walk.
+Status close_others(store::Transaction& transaction, const PlannedPrompt& answered, const WalkAnswer& answer,
+                    TimestampMs now) {
+  const store::Listing listing{
+      .by = store::Order::kSort, .prefix = "open/", .descending = true, .limit = kPromptsSearchedToClose};
+  for (const store::Row& row : SB_TRY(transaction.list(kPrompts, listing))) {
+    const auto prompt = SB_TRY(read_prompt(transaction, row.key));
+    if (prompt && prompt->is_open && prompt->decision == answered.decision && prompt->nonce != answered.nonce) {
+      SB_TRY(close_prompt(transaction, prompt->nonce, answer, now));
+    }
+  }
+  return {};
 }
 
 Status check_shown(const PlannedPrompt& prompt, const std::vector<std::string>& options) {
@@ -70,55 +87,20 @@ Status check_shown(const PlannedPrompt& prompt, const std::vector<std::string>& 
   return {};
 }
 
-// The host that relayed it already has the outcome.
-std::string reader_of(const HostReply& reply) {
-  const std::string_view channel = to_string(reply.from.channel);
-  return reply.from.principal.empty() ? std::string(channel) : fmt::format("{} ({})", reply.from.principal, channel);
-}
-
-bool is_navigation(const std::string& id) {
-  return id == decision::kMoreId || id == decision::kNoneId;
-}
-
-// The choice for one part from the replies so far; nothing while a page is missing.
-std::optional<std::vector<std::string>> chosen_for(const Part& part, const std::vector<PromptReply>& replies) {
-  std::map<int, const PromptReply*> by_page;  // the latest
-  int pages = 1;
-  for (const PromptReply& reply : replies) {
-    if (reply.part != part.key) continue;
-    by_page[reply.page] = &reply;
-    pages = reply.pages;
-  }
-  std::vector<std::string> chosen;
-  for (const auto& [page, reply] : by_page) {
-    for (const std::string& id : reply->options) {
-      if (!is_navigation(id) && std::ranges::find(chosen, id) == chosen.end()) chosen.push_back(id);
-    }
-  }
-  if (part.select.mode != SelectMode::kMany) {
-    if (chosen.size() != 1) return std::nullopt;
-    return chosen;
-  }
-  for (int page = 1; page <= pages; ++page) {
-    if (!by_page.contains(page)) return std::nullopt;
-  }
-  return chosen;
-}
-
-std::optional<AnswerInput> gather(const Question& question, const std::vector<PromptReply>& replies) {
-  AnswerInput given;
-  for (const Part& part : question.parts) {
-    const auto chosen = chosen_for(part, replies);
-    if (!chosen) return std::nullopt;
-    if (question.shape == QuestionShape::kDecision) {
-      given.options = *chosen;
-    } else if (part.select.mode == SelectMode::kMany) {
-      given.values.set(part.key, Value::array(*chosen));
-    } else {
-      given.values.set(part.key, chosen->front());
-    }
-  }
-  return given;
+// The walk at the page that the prompt shows.
+Result<decision::Walk> walk_at(const PlannedPrompt& prompt, const DecisionState& state,
+                               const decision::Declaration& declaration) {
+  const decision::Host* host = decision::host_named(prompt.host);
+  if (host == nullptr) return fail(ErrorCode::kUnsupported, fmt::format("there is no host {}", prompt.host));
+  auto walk = SB_TRY(decision::Walk::at(declaration, state.position, decision::cap_of(*host, declaration.profile)));
+  const auto moved_on = [&] {
+    return fail(ErrorCode::kConflict,
+                fmt::format("prompt {} is no longer the open question of {}", prompt.nonce, prompt.decision));
+  };
+  if (walk.is_held() || !walk.turn_to(prompt.page)) return moved_on();
+  const auto shown = render(walk.prompt(), declaration.profile, *host, {.nonce = std::string(kNoncePlaceholder)});
+  if (!shown || shown->render_hash != prompt.render_hash) return moved_on();
+  return walk;
 }
 
 }  // namespace
@@ -157,60 +139,41 @@ Result<std::vector<PlannedPrompt>> Inbox::open_prompts(int limit) {
   });
 }
 
-Result<DecisionState> Inbox::reply(std::string_view nonce, const HostReply& reply) {
-  if (const auto planned = SB_TRY(find_prompt(nonce))) SB_TRY(load(planned->decision));
-  return store_.write([&](store::Transaction& transaction) -> Result<DecisionState> {
-    const auto prompt = SB_TRY(read_prompt(transaction, nonce));
-    if (!prompt) return fail(ErrorCode::kNotFound, fmt::format("there is no planned prompt {}", quote_json(nonce)));
-    if (!prompt->is_open) return fail(ErrorCode::kConflict, fmt::format("prompt {} is already closed", nonce));
-    return reply_in(transaction, *prompt, reply);
-  });
+Result<bool> Inbox::is_open_question(const PlannedPrompt& prompt, const DecisionState& state,
+                                     const decision::Declaration& declaration) const {
+  const auto walk = walk_at(prompt, state, declaration);
+  if (walk) return true;
+  if (walk.error().code == ErrorCode::kConflict) return false;
+  return std::unexpected(walk.error());
 }
 
-Result<DecisionState> Inbox::reply_in(store::Transaction& transaction, const PlannedPrompt& prompt,
-                                      const HostReply& reply) {
-  const TimestampMs now = clock_.now_ms();
-  DecisionState state = SB_TRY(read_settled(transaction, prompt.decision));
-  if (!state.is_open()) return fail(ErrorCode::kConflict, fmt::format("{} is already closed", state.id));
-  if (reply.result != HostResult::kSelected) {
-    if (reply.result != HostResult::kDeclined) {
-      return append(transaction, state, {no_answer_event(reply.result, reply.from, now)});
+Result<Walked> Inbox::walk_prompt(std::string_view nonce, const decision::Declaration& declaration,
+                                  const WalkAnswer& answer) {
+  const auto planned = SB_TRY(find_prompt(nonce));
+  if (!planned) return fail(ErrorCode::kNotFound, fmt::format("there is no planned prompt {}", quote_json(nonce)));
+  const DecisionState now = SB_TRY(load(planned->decision));
+  if (!now.is_open()) {
+    keep_late(now.id, late_text(answer), answer.from, answer.raw);
+    return no_longer_open(now);
+  }
+  return store_.write([&](store::Transaction& transaction) -> Result<Walked> {
+    const auto prompt = SB_TRY(read_prompt(transaction, nonce));
+    if (!prompt || !prompt->is_open)
+      return fail(ErrorCode::kConflict, fmt::format("prompt {} is already closed", nonce));
+    const DecisionState state = SB_TRY(read_settled(transaction, prompt->decision));
+    if (!state.is_open()) return no_longer_open(state);
+    if (const auto* given = std::get_if<decision::HostAnswer>(&answer.given)) {
+      SB_TRY(check_shown(*prompt, given->option_ids));
     }
-    SB_TRY(close_prompt(transaction, prompt, reply, now));
-    return append(transaction, state,
-                  {closed_event(OutcomeKind::kDeclined, ResolvedBy::kHuman, reply.from, reply.raw, now),
-                   consumed_event(reader_of(reply), now)});
-  }
-  if (reply.options.empty()) {
-    return append(transaction, state,
-                  {reply.free_text.empty() ? no_answer_event(HostResult::kEmpty, reply.from, now)
-                                           : free_text_event(reply.free_text, reply.from, now)});
-  }
-  SB_TRY(check_shown(prompt, reply.options));
-  const bool is_signed = state.opened.question.shape == QuestionShape::kDecision
-                             ? needs_signature(state.opened, {.options = reply.options})
-                             : state.opened.needs_signature;
-  const DecisionFacts facts{is_signed, state.opened.operators.has_value(), state.opened.workspace, state.id};
-  SB_TRY(may_answer(facts, reply.from, "", policy_));
-  SB_TRY(close_prompt(transaction, prompt, reply, now));
-
-  const PromptReply replied{prompt.nonce, prompt.part, prompt.page, prompt.pages, reply.options};
-  std::vector<PromptReply> replies = state.replies;
-  replies.push_back(replied);
-  std::vector<NewEvent> events{replied_event(replied, now)};
-  const auto given = gather(state.opened.question, replies);
-  if (given && check_answer(state.opened.question, *given) && check_dependencies(state.opened.question, *given)) {
-    const AnswerSubmission submission{.given = *given,
-                                      .from = reply.from,
-                                      .raw = reply.raw,
-                                      .waived = {},
-                                      .render_hash = prompt.render_hash,
-                                      .resolved_by = reply.resolved_by,
-                                      .signature = std::nullopt};
-    events.push_back(SB_TRY(answered_event(transaction, state, submission)));
-    events.push_back(consumed_event(reader_of(reply), now));
-  }
-  return append(transaction, state, std::move(events));
+    WalkAnswer shown = answer;
+    shown.render_hash = prompt->render_hash;
+    Walked walked = SB_TRY(walk_in(transaction, state, SB_TRY(walk_at(*prompt, state, declaration)), shown));
+    if (walked.turn.kind == decision::WalkTurn::Kind::kAsk && walked.turn.is_same) return walked;
+    SB_TRY(close_prompt(transaction, prompt->nonce, answer, clock_.now_ms()));
+    const bool has_one_question = state.opened.question.shape == QuestionShape::kDecision;
+    if (!has_one_question) SB_TRY(close_others(transaction, *prompt, answer, clock_.now_ms()));
+    return walked;
+  });
 }
 
 }  // namespace sb::inbox

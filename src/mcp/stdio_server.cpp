@@ -90,7 +90,7 @@ int serve_stdio(ServerParts parts, int input, int output, std::function<Caller()
                                                             limits::kWaitingCalls);
   RequestStates states(Seal(std::move(parts.seal_key)), parts.clock, parts.random, std::move(parts.is_first_use));
   ChangeWatcher watch(loop, *workers);
-  PeerShared shared{parts.facts, loop, *workers, states, parts.random, parts.clock, watch};
+  PeerShared shared{parts.facts, loop, *workers, states, parts.random, parts.clock, watch, parts.hold_ms};
   StdioServer server(loop, shared, input, output, std::move(caller));
   loop.run();
   // A handler that is still running could delay the exit indefinitely; what it stores is atomic.

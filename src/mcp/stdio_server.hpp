@@ -18,6 +18,7 @@ struct ServerParts {
   RequestStates::FirstUse is_first_use;
   Clock& clock;
   Random& random;
+  std::int64_t hold_ms = limits::kHoldMs;
 };
 
 // Runs until the client is gone. Returns the exit code of the process. `caller` is asked at every call: who the client

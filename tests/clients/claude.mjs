@@ -112,10 +112,10 @@ export class ClaudeCode {
   }
 }
 
-// Fills in a form: the only choice field gets the option with that label.
+// Fills in a form: the only choice field gets the option with that label, which follows its number or letter.
 export function choose(schema, label) {
   const [[field, { oneOf }]] = Object.entries(schema.properties).filter(([, property]) => property.oneOf);
-  return { [field]: oneOf.find((option) => option.title === label).const };
+  return { [field]: oneOf.find((option) => option.title.replace(/^\w+\) /, '') === label).const };
 }
 
 // One turn of a fresh Claude Code. Fails the test if it ends with an error.

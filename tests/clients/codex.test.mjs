@@ -80,15 +80,9 @@ env = { SIGNALBOX_HOME = "${place.env.SIGNALBOX_HOME}", ${toml(place.entry().env
   assert.equal(session.session.status, 'complete');
 });
 
-scenario('app-server over HTTP answers the dialog; the server is killed midway', async (place) => {
-  install(place, release);
-  const server = await place.serve();
-  const { seen, script } = agent(place, { onBlocked: () => server.restart() });
-  const model = await ScriptedResponses.start(place, script);
-  const env = configure(place, model, 'on-request', `url = "${server.url}"
-http_headers = { ${toml(place.entry(server).headers)} }`);
+// One turn of `codex app-server`, whose application answers every form.
+async function runApp(place, env, text, fill) {
   const app = place.start(clients.codex, ['app-server'], { name: 'codex', env });
-  const dialogs = [];
   let id = 0;
   let next = 0;
   // Sends a request and returns its result; answers requests that arrive meanwhile.
@@ -103,27 +97,80 @@ http_headers = { ${toml(place.entry(server).headers)} }`);
         assert.ok(!message.error, JSON.stringify(message.error));
         if (!done) return message.result;
       } else if (message.method && message.id !== undefined) {
-        app.send({ id: message.id, result: answerTo(message) });
+        assert.equal(message.method, 'mcpServer/elicitation/request', JSON.stringify(message.params));
+        app.send({ id: message.id, result: fill(message.params) });
       } else if (done?.(message)) {
         return message.params;
       }
     }
   };
-  const answerTo = ({ method, params }) => {
-    assert.equal(method, 'mcpServer/elicitation/request', JSON.stringify(params));
-    dialogs.push(params);
-    const [key] = Object.keys(params.requestedSchema.properties);
-    return { action: 'accept', content: { [key]: 'staging' } };
-  };
   await request('initialize', { clientInfo: { name: 'test', version: '1.0.0', title: null } });
   app.send({ method: 'initialized' });
   const { thread } = await request('thread/start', { cwd: place.workspace });
-  const turn = { threadId: thread.id, input: [{ type: 'text', text: 'Release what is ready', text_elements: [] }] };
+  const turn = { threadId: thread.id, input: [{ type: 'text', text, text_elements: [] }] };
   await request('turn/start', turn, ({ method }) => method === 'turn/completed');
+}
+
+scenario('app-server over HTTP answers the dialog; the server is killed midway', async (place) => {
+  install(place, release);
+  const server = await place.serve();
+  const { seen, script } = agent(place, { onBlocked: () => server.restart() });
+  const model = await ScriptedResponses.start(place, script);
+  const env = configure(place, model, 'on-request', `url = "${server.url}"
+http_headers = { ${toml(place.entry(server).headers)} }`);
+  const dialogs = [];
+  await runApp(place, env, 'Release what is ready', (params) => {
+    dialogs.push(params);
+    const [key] = Object.keys(params.requestedSchema.properties);
+    return { action: 'accept', content: { [key]: 'staging' } };
+  });
 
   assert.equal(dialogs.length, 1, 'one dialog was shown');
   assert.match(dialogs[0].message, /environment/);
   assert.deepEqual(seen.map((line) => line.kind), ['ok', 'blocked', 'ok', 'ok', 'complete']);
   assert.equal(place.session(seen.at(-1).sessionId).session.status, 'complete');
   assert.equal(await server.stop(), 0);
+});
+
+scenario('app-server walks a chain of five and a flow in its forms, with an installed timeout', async (place) => {
+  const bots = {
+    chain: 'bots', skill: 'roadmap', number: 3, relation: 'independent',
+    options: [1, 2, 3, 4, 5].map((n) => ({
+      key: `E${n}`, label: `Bot ${n}`, eli10: 'It answers.', recommend: { choice: 'include', reason: 'often asked for' },
+    })),
+  };
+  const flow = {
+    flow: 'release',
+    steps: [
+      { key: 'branch', instruction: 'Which branch?', options: ['main', 'hotfix'] },
+      { key: 'env', instruction: 'Which environments?', select: 'many', options: ['staging', 'production', 'canary'] },
+    ],
+  };
+  for (const [declaration, answers, values] of [
+    [bots, ['include', 'defer', 'include', 'include', 'cut', 'revise', 'E2', 'cut', 'ship'],
+      { E1: 'include', E2: 'cut', E3: 'include', E4: 'include', E5: 'cut' }],
+    [flow, ['main', ['staging', 'canary'], 'edit-specific-step', 'branch', 'hotfix', 'confirm'],
+      { branch: 'hotfix', env: ['staging', 'canary'] }],
+  ]) {
+    const model = await ScriptedResponses.start(place, async ({ result }) =>
+      (result ? { text: 'Done.' } : { call: 'ask', arguments: { declaration } }));
+    const env = configure(place, model, 'on-request', `command = "${signalbox}"
+args = ["mcp", "--hold", "24h"]
+tool_timeout_sec = 86400
+env = { SIGNALBOX_HOME = "${place.env.SIGNALBOX_HOME}", ${toml(place.entry().env)} }`);
+    await runApp(place, env, 'Ask me', ({ message, requestedSchema }) => {
+      const properties = Object.keys(requestedSchema.properties);
+      const answer = answers.shift();
+      assert.ok(answer, message);
+      if (!Array.isArray(answer)) return { action: 'accept', content: { [properties[0]]: answer } };
+      // Codex shows checkboxes, sorted by name.
+      assert.deepEqual(properties, [...properties].sort());
+      assert.ok(properties.every((name) => requestedSchema.properties[name].default === false));
+      const content = Object.fromEntries(properties.map((name) => [name, answer.includes(name.split(':').at(-1))]));
+      return { action: 'accept', content };
+    });
+    assert.deepEqual(answers, []);
+    const closed = place.json('inbox', 'list', '--all').find((each) => each.asked === (declaration.flow ?? declaration.chain));
+    assert.deepEqual(closed.values, values);
+  }
 });

@@ -323,5 +323,172 @@ TEST_F(McpAsking, AskPutsADecisionIntoTheInbox) {
   EXPECT_EQ(outcome.string_at("outcome"), "answered");
 }
 
+// Flows and chains in the client's dialog ---------------------------------------------------------------------------
+
+std::string message_of(const Value& params) {
+  return params.string_at("message").value_or("");
+}
+
+// The id of the form's option whose title contains this text.
+std::string option_with(const Value& params, std::string_view text) {
+  const Value& property = params["requestedSchema"]["properties"].members().at(0).value;
+  for (const Value& option : property["oneOf"].items()) {
+    if (option.string_at("title").value_or("").contains(text)) return option.string_at("const").value_or("");
+  }
+  ADD_FAILURE() << text << " is not offered in " << to_json(params);
+  return {};
+}
+
+// Walks `ask` with a declaration: each answer is the text of an option, for a list `+` between them.
+class Asked {
+ public:
+  Asked(Client& client, const std::string& yaml, bool is_stateless) : client_(client), is_stateless_(is_stateless) {
+    arguments_ = Value::object({{"declaration", yaml}});
+    take(client_.ask(request()));
+  }
+
+  const Value& params() const { return params_; }  // of the open form; null when the call has ended
+  Value line() const { return line_of(last_); }
+  std::string text() const { return last_["result"]["content"].items().at(0).string_at("text").value_or(""); }
+
+  void answer(const std::string& chosen) {
+    const Value& property = params_["requestedSchema"]["properties"].members().at(0).value;
+    Value content = Value::object();
+    if (property.string_at("type") == "array") {
+      Value ids = Value::array();
+      for (std::size_t at = 0; at <= chosen.size();) {
+        const std::size_t end = std::min(chosen.find('+', at), chosen.size());
+        ids.push_back(chosen.substr(at, end - at));
+        at = end + 1;
+      }
+      content.set("choices", ids);
+    } else {
+      content.set("choice", option_with(params_, chosen));
+    }
+    reply(Value::object({{"action", "accept"}, {"content", content}}));
+  }
+  void reply(const Value& result) {
+    if (!is_stateless_) return take(client_.ask(reply_to(last_, to_json(result))));
+    Value again = request();
+    const std::string key = last_["result"]["inputRequests"].members().front().name;
+    again.find("params")->set("inputResponses", Value::object({{key, result}}));
+    again.find("params")->set("requestState", last_["result"]["requestState"]);
+    take(client_.ask(again));
+  }
+  void call_again() { take(client_.ask(request())); }
+
+ private:
+  Value request() {
+    Value call = client_.call("ask", arguments_);
+    if (is_stateless_) {
+      call.find("params")->set("_meta", json(R"({"io.modelcontextprotocol/protocolVersion":"2026-07-28",
+        "io.modelcontextprotocol/clientInfo":{"name":"driver","version":"1"},
+        "io.modelcontextprotocol/clientCapabilities":{"elicitation":{"form":{}}}})"));
+    }
+    return call;
+  }
+  void take(Value message) {
+    last_ = std::move(message);
+    params_ = Value();
+    if (last_.string_at("method") == "elicitation/create") params_ = last_["params"];
+    const Value& requests = last_["result"]["inputRequests"];
+    if (requests.is_object()) params_ = requests.members().front().value["params"];
+  }
+
+  Client& client_;
+  bool is_stateless_;
+  Value arguments_, last_, params_;
+};
+
+constexpr const char* kRelease = R"(
+flow: release
+steps:
+  - {key: branch, instruction: "Какую ветку выпускаем?", options: [main, hotfix]}
+  - {key: env, instruction: "В какие среды?", select: many, options: [staging, production]}
+)";
+
+std::string chain_of_five() {
+  std::string yaml = "chain: bots\nskill: roadmap\nnumber: 3\nrelation: independent\noptions:\n";
+  for (int i = 1; i <= 5; ++i) {
+    const std::string key = std::to_string(i);
+    yaml += "  - {key: E" + key + ", label: \"Bot " + key +
+            "\", eli10: \"It answers.\", recommend: {choice: include, "
+            "reason: often asked for}" +
+            (i == 2 ? ", requires: [E1]" : "") + "}\n";
+  }
+  return yaml;
+}
+
+TEST_F(McpAsking, AFlowIsWalkedToItsConfirmationInBothEras) {
+  for (const bool is_stateless : {false, true}) {
+    Client client = this->client();
+    if (!is_stateless) client.open("2025-11-25");
+    Asked asked(client, is_stateless ? std::string(kRelease) + "confirm: always\n" : kRelease, is_stateless);
+    EXPECT_THAT(message_of(asked.params()), HasSubstr("Какую ветку выпускаем?"));
+    EXPECT_THAT(to_json(asked.params()), HasSubstr("branch"));
+    asked.answer("hotfix");
+    asked.answer("staging+production");
+    EXPECT_THAT(message_of(asked.params()), testing::StartsWith("Summary: branch: hotfix; env: staging, production\n"));
+    asked.answer("Edit specific step");
+    asked.answer("branch");
+    asked.answer("main");
+    asked.answer("Restart");
+    asked.answer("main");
+    asked.answer("staging");
+    asked.answer("Confirm");
+    EXPECT_EQ(to_json(asked.line()["values"]), R"({"branch":"main","env":["staging"]})");
+    EXPECT_EQ(asked.line().string_at("channel"), "elicitation");
+  }
+}
+
+TEST_F(McpAsking, AChainIsWalkedWithHoldReviseAndWaive) {
+  for (const bool is_stateless : {false, true}) {
+    Client client = this->client();
+    if (!is_stateless) client.open("2025-11-25");
+    Asked asked(client, chain_of_five() + (is_stateless ? "instruction: Which bots?\n" : ""), is_stateless);
+    EXPECT_THAT(message_of(asked.params()), testing::StartsWith("D3.1 — What about Bot 1?\n"));
+    asked.answer("Cut");
+    EXPECT_THAT(message_of(asked.params()), HasSubstr("Needs E1 (Bot 1), which you cut."));
+    asked.answer("Hold");
+    EXPECT_TRUE(asked.params().is_null());
+    EXPECT_EQ(asked.line().string_at("kind"), "awaiting");
+    EXPECT_THAT(asked.text(), HasSubstr("On hold at D3.2"));
+    asked.call_again();
+    asked.answer("Ask about E4");
+    EXPECT_THAT(message_of(asked.params()), testing::StartsWith("D3.4"));
+    asked.answer("Defer");
+    for (const char* label : {"D3.2", "D3.3", "D3.5"}) {
+      EXPECT_THAT(message_of(asked.params()), testing::StartsWith(label));
+      asked.answer("Include");
+    }
+    asked.answer("Leave it broken on purpose");
+    asked.answer("Revise one option");
+    asked.answer("More options");
+    asked.answer("Back to the options before");
+    asked.answer("Bot 3");
+    EXPECT_THAT(message_of(asked.params()), testing::StartsWith("D3.revise-3"));
+    asked.answer("Cut");
+    asked.answer("Ship");
+    EXPECT_EQ(to_json(asked.line()["values"]), R"({"E1":"cut","E2":"include","E3":"cut","E4":"defer","E5":"include"})");
+  }
+}
+
+TEST_F(McpAsking, AWalkSurvivesTheServerAndContinuesInTheInbox) {
+  {
+    Client client = this->client();
+    client.open("2025-11-25");
+    Asked asked(client, kRelease, false);
+    asked.answer("hotfix");
+  }
+  Client client = this->client();
+  Asked asked(client, kRelease, true);
+  EXPECT_THAT(message_of(asked.params()), HasSubstr("В какие среды?"));
+  shell("inbox answer release branch=main,env=staging");
+  asked.answer("production");
+  EXPECT_EQ(to_json(asked.line()["values"]), R"({"branch":"main","env":["staging"]})");
+  EXPECT_THAT(asked.text(), HasSubstr("does not count"));
+  EXPECT_THAT(shell("inbox show release"), HasSubstr("came late"));
+}
+
 }  // namespace
 }  // namespace sb

@@ -46,10 +46,13 @@ class Asking {
     }
     if (options_.file == "-" || !is_person_here(context_)) return wait(state, wait_ms);
     Conversation conversation = this->conversation();
-    SB_TRY(conversation.ask(state));
+    code_ = SB_TRY(conversation.ask(state));
     state = SB_TRY(home_.inbox().load(id_));
     return state.is_open() ? state : finish();
   }
+
+  // FLOW_CANCEL or STEP_ABORT, if the person ended it that way.
+  const std::string& code() const { return code_; }
 
  private:
   Conversation conversation() const {
@@ -84,7 +87,7 @@ class Asking {
   const AskOptions& options_;
   const decision::Declaration& declaration_;
   Home& home_;
-  std::string id_;
+  std::string id_, code_;
 };
 
 // Whether a declaration says that something is less dangerous than its words.
@@ -111,11 +114,17 @@ int run_ask(Context& context, const AskOptions& options) {
     context.err(fmt::format("note: `safe` and `door: two-way` do not count in {}, which is not in a trusted folder\n",
                             options.file == "-" ? "<stdin>" : options.file));
   }
-  const auto state = Asking(context, options, *declaration, **home).run(*wait_ms);
+  Asking asking(context, options, *declaration, **home);
+  const auto state = asking.run(*wait_ms);
   if (!state) return report_answer(context, state.error());
   for (const std::string& why : state->rejected) context.err(fmt::format("warning: {}\n", why));
+  const std::string& code = asking.code();
   if (options.wants_json) {
-    context.out(to_json(to_json_value(*state)) + "\n");
+    Value outcome = to_json_value(*state);
+    if (!code.empty()) outcome.set("event", code);
+    context.out(to_json(outcome) + "\n");
+  } else if (!code.empty()) {
+    context.out(code + "\n");
   } else if (!state->is_open()) {
     context.out(summary_line(*state) + "\n");
   }

@@ -8,6 +8,7 @@
 #include "base/limits.hpp"
 #include "base/text/printable.hpp"
 #include "cli/person.hpp"
+#include "decision/text_block.hpp"
 
 namespace sb::cli {
 namespace {
@@ -68,27 +69,58 @@ std::string Conversation::preface(const inbox::DecisionState& state) const {
   return text;
 }
 
-Status Conversation::ask(const inbox::DecisionState& state) {
+Result<std::string> Conversation::ask(const inbox::DecisionState& state) {
   const SignalWatch signals;
   const Status signable = check_signable(state);
   if (!signable) {
     say(state.opened.question.text + "\n");
-    return refused(state.id, signable.error());
+    SB_TRY(refused(state.id, signable.error()));
+    return std::string();
   }
-  Dialogue dialogue = SB_TRY(begin_dialogue(declaration_, state.opened.question));
+  // What needs a signature is signed as a whole, so nothing of it is stored before.
+  const bool is_stored = !state.opened.needs_signature;
+  Value position = state.position;
+  Dialogue dialogue = SB_TRY(begin_dialogue(declaration_, state.opened.question, is_stored ? position : Value()));
   std::string shown = preface(state) + dialogue.turn.output;
   say(shown);
   while (dialogue.turn.what == DialogueTurn::Kind::kShow) {
     say("> ");
     const auto line = read_next_line(state.id, signals);
-    if (!line) return leave_open(state.id);
+    if (!line) {
+      SB_TRY(leave_open(state.id));
+      return std::string();
+    }
     dialogue.feed(*line);
     if (!dialogue.turn.free_text.empty()) SB_TRY(note(state.id, dialogue.turn.free_text));
+    if (is_stored && dialogue.position && dialogue.turn.what != DialogueTurn::Kind::kAnswered) {
+      const Value now = dialogue.position();
+      const inbox::Responder personuser_at(context_);
+      if (now != position) {
+        const auto stored = home_.inbox().store_position(state.id, position, now, person, *line);
+        if (!stored && stored.error().code != ErrorCode::kConflict) return std::unexpected(stored.error());
+        if (!stored) {
+          SB_TRY(leave_open(state.id));
+          return std::string();
+        }
+      }
+      position = now;
+    }
     shown = dialogue.turn.output;
     if (dialogue.turn.what == DialogueTurn::Kind::kShow) say("\n" + shown);
     raw_ = *line;
   }
-  return submit_answer(state, dialogue.turn, shown);
+  return end(state, dialogue.turn, shown);
+}
+
+Result<std::string> Conversation::end(const inbox::DecisionState& state, const DialogueTurn& turn,
+                                      const std::string& shown) {
+  if (turn.what == DialogueTurn::Kind::kSuspended) return std::string(decision::kStepAbort);
+  if (turn.what == DialogueTurn::Kind::kCancelled) {
+    SB_TRY(home_.inbox().cancel(state.id, user_at(context_)));
+    return std::string(decision::kFlowCancel);
+  }
+  SB_TRY(submit_answer(state, turn, shown));
+  return std::string();
 }
 
 // Checked before asking, so that a person does not choose first and then learn that the answer cannot be signed.
@@ -109,11 +141,6 @@ Status Conversation::note(const std::string& id, const std::string& text) {
 
 Status Conversation::submit_answer(const inbox::DecisionState& state, const DialogueTurn& turn,
                                    const std::string& shown) {
-  if (turn.what == DialogueTurn::Kind::kSuspended) return leave_open(state.id);
-  if (turn.what == DialogueTurn::Kind::kCancelled) {
-    SB_TRY(home_.inbox().cancel(state.id, user_at(context_)));
-    return {};
-  }
   const std::string& typed = state.opened.question.typed_confirmation;
   if (!typed.empty()) {
     say(fmt::format("Type {} to continue: ", printable(typed)));

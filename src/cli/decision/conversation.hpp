@@ -30,8 +30,9 @@ class Conversation {
   Conversation(const Context& context, inbox::Home& home, const decision::Declaration& declaration, Options options)
       : context_(context), home_(home), declaration_(declaration), options_(std::move(options)) {}
 
-  // Leaves the decision answered, cancelled, or open as before; prints why if it could not be answered.
-  Status ask(const inbox::DecisionState& state);
+  // Leaves the decision answered, cancelled, or open; prints why if it could not be answered. Returns FLOW_CANCEL or
+  // STEP_ABORT where a person ended it that way: then this code is all that the caller prints.
+  Result<std::string> ask(const inbox::DecisionState& state);
   // Whether any operator could sign an answer to it.
   Status check_signable(const inbox::DecisionState& state) const;
 
@@ -40,6 +41,7 @@ class Conversation {
   std::string preface(const inbox::DecisionState& state) const;
   Status note(const std::string& id, const std::string& text);
   Status submit_answer(const inbox::DecisionState& state, const DialogueTurn& turn, const std::string& shown);
+  Result<std::string> end(const inbox::DecisionState& state, const DialogueTurn& turn, const std::string& shown);
   // The next line; nothing at the end of input, after a signal, or when the question is closed.
   std::optional<std::string> read_next_line(const std::string& id, const SignalWatch& signals) const;
   bool is_asked(const std::string& id) const;

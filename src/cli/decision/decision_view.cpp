@@ -34,6 +34,7 @@ std::string status_text(const DecisionState& state) {
   if (!state.outcome) {
     std::string text(to_string(state.state));
     if (state.opened.needs_signature) text += ", needs a signature" + exceptions(state.opened);
+    if (state.position["held"] == Value(true)) text += ", on hold";
     if (state.opened.deadline) text += fmt::format(", until {}", to_rfc3339(*state.opened.deadline));
     return text;
   }
@@ -67,6 +68,12 @@ std::string full_text(const DecisionState& state) {
   }
   if (state.is_consumed) text += fmt::format("read by    {}\n", printable(state.consumed_by));
   for (const std::string& said : state.free_texts) text += fmt::format("said       {}\n", continued(printable(said)));
+  for (const inbox::LateAnswer& late : state.late) {
+    text +=
+        fmt::format("came late  {}\n",
+                    continued(printable(fmt::format("{}, by {} ({}) at {}: not counted", late.answer, late.principal,
+                                                    to_string(late.channel), to_rfc3339(late.at)))));
+  }
   for (const std::string& why : state.rejected) text += fmt::format("warning    {}\n", continued(printable(why)));
   return text;
 }
@@ -92,6 +99,14 @@ Value full_view(const DecisionState& state) {
   Value free_texts = Value::array();
   for (const std::string& text : state.free_texts) free_texts.push_back(printable(text));
   view.set("free_texts", std::move(free_texts));
+  Value late = Value::array();
+  for (const inbox::LateAnswer& each : state.late) {
+    late.push_back(Value::object({{"answer", printable(each.answer)},
+                                  {"principal", each.principal},
+                                  {"channel", to_string(each.channel)},
+                                  {"at", to_rfc3339(each.at)}}));
+  }
+  view.set("late", std::move(late));
   if (state.outcome && !state.outcome->waived.is_null()) view.set("waived", state.outcome->waived);
   view.set("warnings", Value::array(state.rejected));
   return view;

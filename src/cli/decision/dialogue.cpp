@@ -6,18 +6,17 @@
 
 #include "base/text/printable.hpp"
 #include "base/text/unicode.hpp"
-#include "decision/brief.hpp"
-#include "decision/chain/input.hpp"
-#include "decision/chain/machine.hpp"
-#include "decision/flow/flow.hpp"
 #include "decision/text_block.hpp"
 #include "decision/texts.hpp"
+#include "decision/walk/walk.hpp"
 
 namespace sb::cli {
 namespace {
 
 using decision::Declaration;
 using decision::SelectMode;
+using decision::Walk;
+using decision::WalkTurn;
 using inbox::Question;
 using Kind = DialogueTurn::Kind;
 
@@ -40,92 +39,6 @@ DialogueTurn ended(Kind what) {
   turn.what = what;
   return turn;
 }
-
-// One decision with options, page by page; input is parsed strictly by the profile.
-class Choosing {
- public:
-  Choosing(const Declaration& declaration, const Question& question)
-      : profile_(declaration.profile),
-        decision_(*declaration.decision()),
-        question_(question),
-        prompts_(prompts_of(decision_, profile_, declaration.hash)) {}
-
-  DialogueTurn show(std::string_view error_line = {}) const {
-    const decision::Prompt& prompt = prompts_[page_];
-    const bool has_letters = profile_.grammar == decision::Grammar::kLetters;
-    std::string output = has_letters ? render_brief(prompt) : render_block(prompt);
-    if (!error_line.empty()) output = decision::render_retry(error_line, output);
-    DialogueTurn turn;
-    turn.output = printable(output) + "\n";
-    return turn;
-  }
-
-  DialogueTurn take(std::string_view line) {
-    const decision::ChainInput input = read_chain_input(line, prompts_[page_], profile_);
-    if (std::holds_alternative<decision::CancelWord>(input)) return ended(Kind::kCancelled);
-    if (std::holds_alternative<decision::ChainFreeText>(input)) {
-      streak_ = 0;
-      DialogueTurn turn = show();
-      turn.free_text = line;
-      return turn;
-    }
-    const auto* picked = std::get_if<decision::PickedOptions>(&input);
-    return picked == nullptr ? refuse() : pick(*picked);
-  }
-
- private:
-  DialogueTurn refuse() {
-    ++streak_;
-    if (streak_ > profile_.max_invalid && profile_.on_exhausted == decision::OnExhausted::kEvent) {
-      return ended(Kind::kSuspended);
-    }
-    const decision::Prompt& prompt = prompts_[page_];
-    const int attempt = std::min(streak_, profile_.max_invalid);
-    if (profile_.grammar == decision::Grammar::kLetters) {
-      std::string letters;
-      for (std::size_t i = 0; i < prompt.options.size(); ++i) letters += (i == 0 ? "" : ", ") + decision::letter_of(i);
-      const bool is_many = prompt.select.mode == SelectMode::kMany;
-      return show(
-          decision::text_with(decision_.locale, is_many ? "chain.error.many" : "chain.error.one", "letters", letters));
-    }
-    return show(decision::retry_line(decision_.locale, attempt,
-                                     format_hint(prompt.select, static_cast<int>(prompt.options.size()), false)));
-  }
-
-  DialogueTurn pick(const decision::PickedOptions& picked) {
-    inbox::AnswerInput given;
-    given.options = chosen_;
-    for (const std::size_t index : picked.indexes) {
-      const std::string& id = prompts_[page_].options[index].id;
-      if (id == decision::kMoreId) {
-        streak_ = 0;
-        ++page_;
-        return show();
-      }
-      if (id != decision::kNoneId) given.options.push_back(id);
-    }
-    if (decision_.select.mode == SelectMode::kMany && page_ + 1 < prompts_.size()) {
-      streak_ = 0;
-      chosen_ = given.options;
-      ++page_;
-      return show();
-    }
-    if (!check_answer(question_, given)) {
-      chosen_.clear();
-      page_ = 0;
-      return refuse();
-    }
-    return answered(std::move(given));
-  }
-
-  const decision::Profile& profile_;
-  const decision::Decision& decision_;
-  const Question& question_;
-  std::vector<decision::Prompt> prompts_;
-  std::size_t page_ = 0;
-  std::vector<std::string> chosen_;  // on earlier pages
-  int streak_ = 0;
-};
 
 // Text, form and url decisions: one line per value.
 class Writing {
@@ -182,79 +95,53 @@ class Writing {
   inbox::AnswerInput given_;
 };
 
-DialogueTurn turn_of(decision::FlowOutcome& outcome, const Declaration& declaration) {
+DialogueTurn shown(const Walk& walk, std::string_view error) {
   DialogueTurn turn;
-  switch (outcome.event) {
-    case decision::FlowEvent::kExecute:
-      return answered({{}, std::move(outcome.values)});
-    case decision::FlowEvent::kFlowCancel:
-      return ended(Kind::kCancelled);
-    case decision::FlowEvent::kStepAbort:
-      return ended(Kind::kSuspended);
-    case decision::FlowEvent::kFreeText:
-      turn.free_text = outcome.payload.value_or("");
-      turn.output = printable(flow_resume(declaration, outcome.state).output) + "\n";
-      return turn;
-    case decision::FlowEvent::kNone:
-      break;
+  if (walk.is_held()) {
+    turn.output = fmt::format("{}\n", decision::text(walk.prompt().locale, "chain.held"));
+  } else {
+    turn.output = printable(error.empty() ? walk.text() : decision::render_retry(error, walk.text())) + "\n";
   }
-  turn.output = printable(outcome.output) + "\n";
   return turn;
 }
 
-Dialogue flow_dialogue(const Declaration& declaration) {
-  auto outcome = std::make_shared<decision::FlowOutcome>(flow_begin(declaration));
-  return {turn_of(*outcome, declaration), [outcome, &declaration](std::string_view line) {
-            *outcome = flow_step(declaration, outcome->state, line);
-            return turn_of(*outcome, declaration);
-          }};
-}
-
-DialogueTurn turn_of(decision::ChainTurn& chain) {
-  DialogueTurn turn;
-  switch (chain.event) {
-    case decision::ChainEvent::kDone:
-      turn = answered({{}, std::move(chain.values)});
-      turn.waived = std::move(chain.waived);
+DialogueTurn turn_of(const Walk& walk, WalkTurn&& taken) {
+  switch (taken.kind) {
+    case WalkTurn::Kind::kAnswered: {
+      DialogueTurn turn = answered({std::move(taken.options), std::move(taken.values)});
+      turn.waived = std::move(taken.waived);
       return turn;
-    case decision::ChainEvent::kFlowCancel:
+    }
+    case WalkTurn::Kind::kCancelled:
       return ended(Kind::kCancelled);
-    case decision::ChainEvent::kStepAbort:
+    case WalkTurn::Kind::kSuspended:
       return ended(Kind::kSuspended);
-    case decision::ChainEvent::kHold:
-      turn.free_text = chain.payload.value_or("");
-      turn.output = printable(chain.output) + "On hold. Type continue, reset, or the key of an option.\n";
-      return turn;
-    case decision::ChainEvent::kNone:
+    case WalkTurn::Kind::kAsk:
+    case WalkTurn::Kind::kHeld:
       break;
   }
-  turn.output = printable(chain.output) + "\n";
+  DialogueTurn turn = shown(walk, taken.error);
+  turn.free_text = taken.free_text.value_or("");
   return turn;
-}
-
-Result<Dialogue> chain_dialogue(const Declaration& declaration) {
-  auto model = std::make_shared<decision::ChainModel>(declaration);
-  auto turn = std::make_shared<decision::ChainTurn>(SB_TRY(chain_begin(*model, 0)));
-  return Dialogue{turn_of(*turn), [model, turn](std::string_view line) {
-                    *turn = chain_step(*model, turn->state, line);
-                    return turn_of(*turn);
-                  }};
-}
-
-template <class Machine>
-Dialogue machine_dialogue(const Declaration& declaration, const Question& question) {
-  auto machine = std::make_shared<Machine>(declaration, question);
-  return {machine->show(), [machine](std::string_view line) { return machine->take(line); }};
 }
 
 }  // namespace
 
-Result<Dialogue> begin_dialogue(const Declaration& declaration, const Question& question) {
-  if (declaration.flow()) return flow_dialogue(declaration);
-  if (declaration.chain()) return chain_dialogue(declaration);
-  const SelectMode mode = declaration.decision()->select.mode;
-  if (mode == SelectMode::kOne || mode == SelectMode::kMany) return machine_dialogue<Choosing>(declaration, question);
-  return machine_dialogue<Writing>(declaration, question);
+Result<Dialogue> begin_dialogue(const Declaration& declaration, const Question& question, const Value& position) {
+  const decision::Decision* decision = declaration.decision();
+  const bool has_options =
+      decision == nullptr || decision->select.mode == SelectMode::kOne || decision->select.mode == SelectMode::kMany;
+  if (!has_options) {
+    auto writing = std::make_shared<Writing>(declaration, question);
+    return Dialogue{writing->show(), [writing](std::string_view line) { return writing->take(line); }, nullptr};
+  }
+  auto walk = std::make_shared<Walk>(SB_TRY(Walk::at(declaration, position, 0)));
+  return Dialogue{shown(*walk, ""),
+                  [walk](std::string_view line) {
+                    WalkTurn taken = walk->take(line);
+                    return turn_of(*walk, std::move(taken));
+                  },
+                  [walk] { return walk->position(); }};
 }
 
 }  // namespace sb::cli

@@ -3,7 +3,8 @@
 //   Dialogue dialogue = SB_TRY(begin_dialogue(declaration, question));
 //   while (dialogue.turn.what == DialogueTurn::Kind::kShow) { print(dialogue.turn.output); dialogue.feed(line); }
 //
-// Keeps its state in memory only: if the process ends half-way, nothing was answered and the question is still open.
+// Begins where the decision's walk is (decision/walk) and keeps its state in memory; `position` is what the caller
+// stores, so that the next process, or another host, continues there.
 #pragma once
 
 #include <functional>
@@ -33,11 +34,13 @@ struct DialogueTurn {
 struct Dialogue {
   DialogueTurn turn;
   std::function<DialogueTurn(std::string_view line)> next;
+  std::function<Value()> position;  // null where one question is answered with one text or form
 
   void feed(std::string_view line) { turn = next(line); }
 };
 
 // The declaration must outlive the dialogue. Fails if a chain cannot be planned.
-Result<Dialogue> begin_dialogue(const decision::Declaration& declaration, const inbox::Question& question);
+Result<Dialogue> begin_dialogue(const decision::Declaration& declaration, const inbox::Question& question,
+                                const Value& position = {});
 
 }  // namespace sb::cli

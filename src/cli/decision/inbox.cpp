@@ -9,9 +9,11 @@
 #include "base/limits.hpp"
 #include "base/text/printable.hpp"
 #include "base/text/unicode.hpp"
+#include "cli/decision/conversation.hpp"
 #include "cli/decision/decision_view.hpp"
 #include "cli/person.hpp"
 #include "cli/signals.hpp"
+#include "inbox/next_prompt.hpp"
 #include "inbox/question/answer_command.hpp"
 
 namespace sb::cli {
@@ -26,6 +28,7 @@ struct InboxOptions {
   std::string choice;
   std::string operator_name;
   std::string reason;
+  bool waives = false;
   bool wants_all = false;
   bool wants_json = false;
 };
@@ -85,10 +88,35 @@ Result<std::string> typed_choice(const Context& context, const InboxOptions& opt
   return fail(ErrorCode::kInvalid, "the answer is empty", "Give it after the id, or type it");
 }
 
-// Replaces the numbers people are shown with option ids.
-std::string by_ids(const DecisionState& state, const std::string& typed) {
-  const auto declaration = declaration_of(state);
-  return declaration ? inbox::numbers_to_ids(*declaration, typed) : typed;
+// `E1=hold`, alone: stops the chain there, answers nothing.
+std::string held_key(const inbox::Question& question, std::string_view choice) {
+  constexpr std::string_view kHold = "=hold";
+  if (question.shape != inbox::QuestionShape::kChain || !choice.ends_with(kHold)) return {};
+  choice.remove_suffix(kHold.size());
+  return question.find(choice) == nullptr ? std::string() : std::string(choice);
+}
+
+Status hold(const Context& context, Home& home, const DecisionState& state, const decision::Declaration& declaration,
+            const std::string& key) {
+  const inbox::Responder from = SB_TRY(credentials_for(context, home, state));
+  auto walk = SB_TRY(decision::Walk::at(declaration, state.position, 0));
+  SB_TRY(walk.hold_at(key));
+  SB_TRY(home.inbox().store_position(state.id, state.position, walk.position(), from, key + "=hold"));
+  context.out(fmt::format("On hold at {}. To continue: signalbox inbox answer {}\n", printable(key), state.id));
+  return {};
+}
+
+// A flow or chain without a choice on the command line, at a terminal: question by question, from where it is.
+Result<bool> is_walked(const Context& context, Home& home, const DecisionState& state, const InboxOptions& options,
+                       const decision::Declaration& declaration) {
+  const bool has_several = state.opened.question.shape != inbox::QuestionShape::kDecision;
+  if (!options.choice.empty() || !has_several || options.wants_json || !is_person_here(context)) return false;
+  Conversation conversation(context, home, declaration, {options.operator_name});
+  const std::string code = SB_TRY(conversation.ask(state));
+  if (!code.empty()) context.out(code + "\n");
+  const DecisionState after = SB_TRY(home.inbox().load(state.id));
+  if (code.empty() && !after.is_open()) context.out(summary_line(after) + "\n");
+  return true;
 }
 
 Status answer(const Context& context, const InboxOptions& options) {
@@ -97,13 +125,26 @@ Status answer(const Context& context, const InboxOptions& options) {
   const DecisionState state = SB_TRY(inbox.load(SB_TRY(inbox.resolve(options.id))));
   // Report a late answer before asking for a passphrase.
   if (!state.is_open()) {
-    return std::unexpected(inbox.answer(state.id, {}).error());
+    inbox::AnswerSubmission late{.given = {},
+                                 .from = user_at(context),
+                                 .raw = options.choice,
+                                 .waived = {},
+                                 .render_hash = {},
+                                 .signature = {}};
+    if (!options.choice.empty()) late.given.options = {options.choice};
+    return std::unexpected(inbox.answer(state.id, late, options.reason).error());
   }
   const inbox::Question& question = state.opened.question;
+  const auto declaration = inbox::asked_declaration(state.opened, context.seams.files, context.seams.environment);
+  if (declaration && SB_TRY(is_walked(context, *home, state, options, *declaration))) return {};
   const std::string typed = SB_TRY(typed_choice(context, options, question));
-  const std::string choice = by_ids(state, typed);
+  // Replaces the numbers, letters and labels that people are shown.
+  const std::string choice = declaration ? inbox::numbers_to_ids(*declaration, typed) : typed;
+  if (const std::string key = held_key(question, choice); declaration && !key.empty()) {
+    return hold(context, *home, state, *declaration, key);
+  }
   const AnswerInput given = SB_TRY(inbox::check_answer(question, SB_TRY(inbox::parse_choice(question, choice))));
-  SB_TRY(inbox::check_dependencies(question, given));
+  if (!options.waives) SB_TRY(inbox::check_dependencies(question, given));
   if (needs_signature(state.opened, given)) {
     context.err(fmt::format("{}\nYour answer: {}\n", question.text, printable(choice)));
   }
@@ -114,6 +155,7 @@ Status answer(const Context& context, const InboxOptions& options) {
   submission.from = signing.from;
   submission.signature = signing.signature;
   submission.raw = typed;
+  if (question.shape == inbox::QuestionShape::kChain) submission.waived = broken_dependencies(question, given);
   if (!is_utf8(options.reason)) return fail(ErrorCode::kInvalid, "the reason is not UTF-8", "Send UTF-8 text");
   const DecisionState after = SB_TRY(inbox.answer(state.id, submission, options.reason));
   context.out(options.wants_json ? to_json(to_json_value(after)) + "\n" : summary_line(after) + "\n");
@@ -206,9 +248,11 @@ Action declare_inbox(App& app) {
   App* answer_app = with_id(app, "answer", "Answer one decision", *options);
   answer_app->add_option(
       "CHOICE", options->choice,
-      "Option ids, or the numbers shown, joined by commas; for a flow or chain key=id,key2=a+b; for a form "
+      "Option ids, or the numbers, letters or labels shown, joined by commas; for a flow key=id,key2=a+b; for a chain "
+      "key=include,key2=cut, or key=hold alone to stop and discuss it; for a form "
       "field=value. Default: show the question and read the answer from the terminal or stdin");
   answer_app->add_option("--reason", options->reason, "The reason, stored with the answer and passed on with it");
+  answer_app->add_flag("--waive", options->waives, "Leave the broken needs and conflicts of a chain as they are");
   answer_app->add_option("--operator", options->operator_name, "The operator who signs, if there are several");
   App* watch_app = app.add_subcommand("watch", "Show open decisions and their changes until interrupted");
   watch_app->add_flag("--json", options->wants_json, "Print one JSON object per line");

@@ -113,9 +113,9 @@ class Demo {
     if (is_here()) {
       if (display_ != nullptr) display_->pause();
       const Conversation::Options options{.uses_errors = wants_json_, .is_wanted = is_wanted};
-      const Status held = Conversation(context_, home, *declared, options).ask(state);
+      const auto held = Conversation(context_, home, *declared, options).ask(state);
       if (display_ != nullptr) display_->resume();
-      return held;
+      return held ? Status() : std::unexpected(held.error());
     }
     const std::string choice = default_of(state);
     return choice.empty() ? Status() : take_default(decision, choice);

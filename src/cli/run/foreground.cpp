@@ -78,9 +78,9 @@ class RunSession {
     if (!declared || !state.is_open()) return {};
     display_.pause();
     const Conversation::Options options{.uses_errors = options_.wants_json, .is_wanted = is_wanted};
-    const Status held = Conversation(context_, home, *declared, options).ask(state);
+    const auto held = Conversation(context_, home, *declared, options).ask(state);
     display_.resume();
-    return held;
+    return held ? Status() : std::unexpected(held.error());
   }
 
   std::string next_step_text(const RunState& state) {

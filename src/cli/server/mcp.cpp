@@ -2,11 +2,14 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 
+#include "base/clock.hpp"
 #include "cli/server/mcp_commands.hpp"
 #include "inbox/client_tokens.hpp"
+#include "mcp/limits.hpp"
 #include "mcp/tools/signalbox_server.hpp"
 
 namespace sb::cli {
@@ -20,11 +23,11 @@ std::string take_secret(const Environment& environment) {
   return secret;
 }
 
-int serve_client(const Context& context) {
+int serve_client(const Context& context, mcp::ServerParts parts) {
   const std::string secret = take_secret(context.seams.environment);
   const auto homes = sb::homes(context.seams.environment);
   if (secret.empty() || !homes) {
-    return mcp::serve_stdio(mcp::make_server_parts(context.seams), STDIN_FILENO, STDOUT_FILENO);
+    return mcp::serve_stdio(std::move(parts), STDIN_FILENO, STDOUT_FILENO);
   }
   inbox::ClientTokens tokens(context.seams.files, *homes);
   const auto caller = [&]() -> mcp::Caller {
@@ -38,19 +41,28 @@ int serve_client(const Context& context) {
                     "install again\n",
                     inbox::kClientSecretVariable));
   }
-  return mcp::serve_stdio(mcp::make_server_parts(context.seams), STDIN_FILENO, STDOUT_FILENO, caller);
+  return mcp::serve_stdio(std::move(parts), STDIN_FILENO, STDOUT_FILENO, caller);
 }
 
 }  // namespace
 
 Action declare_mcp(App& app) {
   app.require_subcommand(0, 1);
+  auto hold = std::make_shared<std::string>();
+  app.add_option("--hold", *hold,
+                 "How long a call waits for a person, where the client waits that long, such as 24h (default: 45s)");
   const std::vector<Subcommand> all{declare_mcp_install(app), declare_mcp_uninstall(app)};
-  return [&app, all](Context& context) {
+  return [&app, all, hold](Context& context) {
     for (const Subcommand& each : all) {
       if (app.got_subcommand(each.app)) return each.action(context);
     }
-    return serve_client(context);
+    mcp::ServerParts parts = mcp::make_server_parts(context.seams);
+    if (!hold->empty()) {
+      const auto wanted = parse_duration_ms(*hold);
+      if (!wanted) return report(context, wanted.error());
+      parts.hold_ms = std::min(*wanted, mcp::limits::kLongestHoldMs);
+    }
+    return serve_client(context, std::move(parts));
   };
 }
 

@@ -83,7 +83,7 @@ Result<bool> needs_secret(const InstallOptions& options, const ServerEntry& entr
               "Omit --project, or add --token-env VAR and set VAR to the output of signalbox serve token NAME");
 }
 
-Result<ServerEntry> wanted_entry(const Files& files, const InstallOptions& options) {
+Result<ServerEntry> wanted_entry(const Files& files, const InstallOptions& options, Client client) {
   SB_TRY(check_variable(options.token_env));
   if (options.port != 0) {
     return ServerEntry{"", {}, fmt::format("http://127.0.0.1:{}/mcp", options.port), options.token_env};
@@ -95,7 +95,7 @@ Result<ServerEntry> wanted_entry(const Files& files, const InstallOptions& optio
   if (!options.token_env.empty()) {
     return fail(ErrorCode::kInvalid, "--token-env needs a server to connect to", "Add --url or --port");
   }
-  return ServerEntry{SB_TRY(files.canonical("/proc/self/exe")), {"mcp"}, ""};
+  return hook::program_entry(client, SB_TRY(files.canonical("/proc/self/exe")));
 }
 
 // Prints what the user must or may do next.
@@ -137,7 +137,7 @@ Status check_other(const InstallOptions& options) {
 // The entry is printed in the form that most clients read; only `env` and `headers` matter.
 Status install_other(const Context& context, const InstallOptions& options) {
   SB_TRY(check_other(options));
-  ServerEntry entry = SB_TRY(wanted_entry(context.seams.files, options));
+  ServerEntry entry = SB_TRY(wanted_entry(context.seams.files, options, Client::kClaudeCode));
   if (!SB_TRY(needs_secret(options, entry))) {
     return fail(ErrorCode::kInvalid, "for a server on another machine there is nothing to install",
                 "Create a token there: signalbox serve token NAME");
@@ -178,7 +178,7 @@ hook::SecretSource secret_source(const Context& context, inbox::ClientTokens& to
 Status install(const Context& context, const InstallOptions& options) {
   if (options.client == kOther) return install_other(context, options);
   const ClientTarget place = SB_TRY(place_of(context.seams, options, options.is_project));
-  ServerEntry entry = SB_TRY(wanted_entry(context.seams.files, options));
+  ServerEntry entry = SB_TRY(wanted_entry(context.seams.files, options, place.client));
   const bool has_secret = SB_TRY(needs_secret(options, entry));
   if (options.only_prints) {
     if (has_secret) entry.secret = "SECRET-MADE-BY-INSTALL";

@@ -45,6 +45,33 @@ class Machine {
     return std::visit([&](const auto& what) { return on(what, prompt, input); }, read);
   }
 
+  ChainState with_cap(int cap) {
+    if (cap == state_.cap) return state_;
+    const ChainState before = state_;
+    state_.cap = cap;
+    start_over();
+    state_.dispositions = before.dispositions;
+    state_.pairs = before.pairs;
+    // What led to questions about single options was answered already.
+    if (before.phase == ChainPhase::kChildren) state_.phase = ChainPhase::kChildren;
+    state_.needs_final = state_.needs_final || before.needs_final;
+    advance();
+    const bool asks_option = before.open == OpenPrompt::kChild || before.open == OpenPrompt::kRevise;
+    if (asks_option && state_.phase == ChainPhase::kChildren) {
+      state_.open = before.open;
+      state_.option = before.option;
+    }
+    state_.is_held = before.is_held;
+    return state_;
+  }
+
+  Result<ChainState> hold_at(std::string_view key) {
+    const auto named = named_option(key);
+    if (!named) return fail(ErrorCode::kInvalid, "there is no option \"" + std::string(key) + "\"");
+    const Prompt prompt = chain_prompt(model_, ask_named(*named).state);
+    return hold(prompt).state;
+  }
+
   Result<ChainTurn> answer(const std::vector<std::string>& ids) {
     if (state_.is_held) return fail(ErrorCode::kConflict, "the chain is on hold", "Resume it first.");
     const Prompt prompt = chain_prompt(model_, state_);
@@ -86,7 +113,9 @@ class Machine {
     const Prompt prompt = chain_prompt(model_, state_);
     std::string output = render_chain_prompt(model_, state_, prompt);
     if (!error_line.empty()) output = render_retry(error_line, output);
-    return labelled(turn(ChainEvent::kNone, std::move(output)), prompt);
+    ChainTurn shown = labelled(turn(ChainEvent::kNone, std::move(output)), prompt);
+    shown.error = error_line;
+    return shown;
   }
 
   ChainTurn labelled(ChainTurn turn, const Prompt& prompt) const {
@@ -532,6 +561,14 @@ ChainTurn chain_resume(const ChainModel& model, ChainState state) {
 
 ChainTurn chain_step(const ChainModel& model, ChainState state, std::string_view input) {
   return Machine(model, std::move(state)).take(input);
+}
+
+Result<ChainState> chain_hold(const ChainModel& model, ChainState state, std::string_view key) {
+  return Machine(model, std::move(state)).hold_at(key);
+}
+
+ChainState chain_with_cap(const ChainModel& model, ChainState state, int cap) {
+  return Machine(model, std::move(state)).with_cap(cap);
 }
 
 Result<ChainTurn> chain_answer(const ChainModel& model, ChainState state, const std::vector<std::string>& ids) {

@@ -31,6 +31,7 @@ std::string_view to_string(ChainEvent event);  // HOLD, DONE, FLOW_CANCEL, STEP_
 struct ChainTurn {
   ChainState state;
   std::string output;  // the question, an error line and the question, or nothing
+  std::string error;   // that error line
   ChainEvent event = ChainEvent::kNone;
   Value values = Value::object();      // of kDone: key to include, defer or cut, in declared order
   std::optional<std::string> payload;  // of free text: the bytes as given
@@ -48,6 +49,12 @@ ChainTurn chain_step(const ChainModel& model, ChainState state, std::string_view
 // The same with option ids instead of letters. Ids that were not shown, or the wrong number of them, are rejected and
 // change nothing.
 Result<ChainTurn> chain_answer(const ChainModel& model, ChainState state, const std::vector<std::string>& ids);
+
+// The same chain on a host with another limit: every disposition stays, what is asked next may be divided differently.
+ChainState chain_with_cap(const ChainModel& model, ChainState state, int cap);
+
+// Holds the chain at this option, by its key. kInvalid if there is none.
+Result<ChainState> chain_hold(const ChainModel& model, ChainState state, std::string_view key);
 
 // The blob around a state; key and time as for flows.
 using ChainBlobContext = FlowBlobContext;

@@ -48,8 +48,10 @@ std::optional<std::vector<int>> ordinals_in(const Value& list, std::size_t optio
   return ordinals;
 }
 
+}  // namespace
+
 // Anyone can write an unauthenticated blob, so every number is checked before it is used as an index.
-std::optional<FlowState> read_state(const Declaration& declaration, const Value& value) {
+std::optional<FlowState> flow_state_from(const Declaration& declaration, const Value& value) {
   const Flow& flow = *declaration.flow();
   FlowState state;
   const auto phase = phase_of(value["phase"]), from = phase_of(value["from"]);
@@ -90,7 +92,24 @@ std::optional<FlowState> read_state(const Declaration& declaration, const Value&
   return state;
 }
 
-}  // namespace
+Value to_value(const FlowState& state) {
+  Value chosen = Value::array(), answers = Value::array();
+  for (const int ordinal : state.chosen) chosen.push_back(ordinal);
+  std::size_t count = state.answers.size();
+  while (count > 0 && state.answers[count - 1].empty()) --count;
+  for (std::size_t i = 0; i < count; ++i) {
+    Value ordinals = Value::array();
+    for (const int ordinal : state.answers[i]) ordinals.push_back(ordinal);
+    answers.push_back(std::move(ordinals));
+  }
+  return Value::object({{"phase", name_of(state.phase)},
+                        {"from", name_of(state.suspended_from)},
+                        {"step", static_cast<long>(state.step)},
+                        {"page", static_cast<long>(state.page)},
+                        {"chosen", std::move(chosen)},
+                        {"answers", std::move(answers)},
+                        {"streak", state.streak}});
+}
 
 Status check_not_expired(const std::optional<TimestampMs>& expires, const FlowBlobContext& context) {
   if (expires && context.now && *context.now >= *expires) {
@@ -103,32 +122,13 @@ Status check_not_expired(const std::optional<TimestampMs>& expires, const FlowBl
 std::string save_flow(const Declaration& declaration, const FlowState& state, std::string_view nonce,
                       const FlowBlobContext& context) {
   const Flow& flow = *declaration.flow();
-  Value chosen = Value::array(), answers = Value::array();
-  for (const int ordinal : state.chosen) chosen.push_back(ordinal);
-  std::size_t count = state.answers.size();
-  while (count > 0 && state.answers[count - 1].empty()) --count;
-  for (std::size_t i = 0; i < count; ++i) {
-    Value ordinals = Value::array();
-    for (const int ordinal : state.answers[i]) ordinals.push_back(ordinal);
-    answers.push_back(std::move(ordinals));
-  }
-  return seal_state(Value::object({
-                        {"v", 1},
-                        {"kind", "flow"},
-                        {"flow", flow.id},
-                        {"def", declaration.hash},
-                        {"locale", flow.locale},
-                        {"phase", name_of(state.phase)},
-                        {"from", name_of(state.suspended_from)},
-                        {"step", static_cast<long>(state.step)},
-                        {"page", static_cast<long>(state.page)},
-                        {"chosen", std::move(chosen)},
-                        {"answers", std::move(answers)},
-                        {"streak", state.streak},
-                        {"nonce", nonce},
-                        {"expires", flow.expires ? Value(static_cast<long>(*flow.expires)) : Value()},
-                    }),
-                    context.key);
+  Value blob = Value::object(
+      {{"v", 1}, {"kind", "flow"}, {"flow", flow.id}, {"def", declaration.hash}, {"locale", flow.locale}});
+  const Value members = to_value(state);
+  for (const Value::Member& member : members.members()) blob.set(member.name, member.value);
+  blob.set("nonce", nonce);
+  blob.set("expires", flow.expires ? Value(static_cast<long>(*flow.expires)) : Value());
+  return seal_state(blob, context.key);
 }
 
 Result<FlowState> load_flow(const Declaration& declaration, std::string_view blob, const FlowBlobContext& context,
@@ -146,7 +146,7 @@ Result<FlowState> load_flow(const Declaration& declaration, std::string_view blo
                 "Start again, or restore the definition");
   }
   SB_TRY(check_not_expired(declaration.flow()->expires, context));
-  auto state = read_state(declaration, value);
+  auto state = flow_state_from(declaration, value);
   if (!state) return not_ours();
   const bool is_ended = state->phase == FlowPhase::kCancelled || state->phase == FlowPhase::kDone;
   if (is_ended || (state->phase == FlowPhase::kSuspended && !may_be_suspended)) {

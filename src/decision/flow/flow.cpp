@@ -22,7 +22,7 @@ class FlowMachine {
     SB_ASSERT(state_.answers.size() == flow_.steps.size());
   }
 
-  FlowOutcome show() { return {state_, current_output(), FlowEvent::kNone, Value::object(), std::nullopt}; }
+  FlowOutcome show() { return {.state = state_, .output = current_output()}; }
 
   FlowOutcome take(std::string_view input) {
     const Prompt prompt = current_prompt();
@@ -37,6 +37,18 @@ class FlowMachine {
     question.command_case_fold = flow_.command_case_fold;
     const Input read = classify(input, question);
     return std::visit([&](const auto& what) { return on(what, prompt, input); }, read);
+  }
+
+  // Ids that were not shown are an invalid input like any other.
+  FlowOutcome answer(const std::vector<std::string>& ids) {
+    const Prompt prompt = current_prompt();
+    std::string ordinals;
+    for (const std::string& id : ids) {
+      const auto found = std::ranges::find(prompt.options, id, &Option::id);
+      const auto ordinal = found == prompt.options.end() ? 0 : found - prompt.options.begin() + 1;
+      ordinals += fmt::format("{}{}", ordinals.empty() ? "" : ",", ordinal);
+    }
+    return take(ordinals);
   }
 
   Prompt current_prompt() const {
@@ -78,6 +90,7 @@ class FlowMachine {
     prompt.locale = flow_.locale;
     prompt.definition_hash = hash_;
     prompt.kind = DecisionKind::kConfirmation;
+    prompt.summary = summary();
     for (const auto label : kConfirmOptions) {
       Option option;
       option.id = slug_of(label);
@@ -129,12 +142,12 @@ class FlowMachine {
     state_ = {};
     state_.phase = FlowPhase::kCancelled;
     state_.answers.resize(flow_.steps.size());
-    return {state_, std::string(kFlowCancel), FlowEvent::kFlowCancel, Value::object(), std::nullopt};
+    return {.state = state_, .output = std::string(kFlowCancel), .event = FlowEvent::kFlowCancel};
   }
 
   FlowOutcome on(const FreeText&, const Prompt&, std::string_view input) {
     state_.streak = 0;
-    return {state_, "", FlowEvent::kFreeText, Value::object(), std::string(input)};
+    return {.state = state_, .event = FlowEvent::kFreeText, .payload = std::string(input)};
   }
 
   FlowOutcome on(const Invalid& invalid, const Prompt& prompt, std::string_view) {
@@ -158,8 +171,12 @@ class FlowMachine {
       if (profile_.on_exhausted == OnExhausted::kEvent) return suspend();
       state_.streak = profile_.max_invalid;
     }
-    FlowOutcome outcome = show();
+    return with_error(show(), error_line);
+  }
+
+  static FlowOutcome with_error(FlowOutcome outcome, const std::string& error_line) {
     outcome.output = render_retry(error_line, outcome.output);
+    outcome.error = error_line;
     return outcome;
   }
 
@@ -167,7 +184,7 @@ class FlowMachine {
     state_.suspended_from = state_.phase;
     state_.phase = FlowPhase::kSuspended;
     state_.streak = 0;
-    return {state_, std::string(kStepAbort), FlowEvent::kStepAbort, Value::object(), std::nullopt};
+    return {.state = state_, .output = std::string(kStepAbort), .event = FlowEvent::kStepAbort};
   }
 
   FlowOutcome on(const CompactAnswer& compact, const Prompt& prompt, std::string_view) {
@@ -197,8 +214,7 @@ class FlowMachine {
     state_.streak = 0;
     if (!state_.answers[state_.step].empty()) state_.chosen.clear();
     FlowOutcome outcome = advance();
-    if (!line.empty() && outcome.event == FlowEvent::kNone) outcome.output = render_retry(line, outcome.output);
-    return outcome;
+    return line.empty() || outcome.event != FlowEvent::kNone ? outcome : with_error(std::move(outcome), line);
   }
 
   // N of `key=N` counts over the whole declared list.
@@ -226,7 +242,7 @@ class FlowMachine {
     std::ranges::sort(ordinals);
     const int count = static_cast<int>(ordinals.size());
     return std::ranges::adjacent_find(ordinals) == ordinals.end() && count >= decision.select.min &&
-           count <= decision.select.max;
+           count <= decision.select.max && !is_contradictory(ids_of(decision, ordinals));
   }
 
   FlowOutcome on(const Selection& selection, const Prompt& prompt, std::string_view) {
@@ -299,7 +315,14 @@ class FlowMachine {
       }
       ordinals = state_.chosen;
     }
+    if (is_contradictory(ids_of(decision, ordinals))) return on(Invalid{InvalidReason::kArity}, prompt, {});
     return store(std::move(ordinals));
+  }
+
+  static std::vector<std::string> ids_of(const Decision& decision, const std::vector<int>& ordinals) {
+    std::vector<std::string> ids;
+    for (const int ordinal : ordinals) ids.push_back(decision.options[static_cast<std::size_t>(ordinal - 1)].id);
+    return ids;
   }
 
   FlowOutcome store(std::vector<int> ordinals) {
@@ -365,7 +388,7 @@ class FlowMachine {
       values.members().push_back({decision.id, is_many ? ids : ids.items()[0]});
     }
     state_.phase = FlowPhase::kDone;
-    return {state_, "", FlowEvent::kExecute, std::move(values), std::nullopt};
+    return {.state = state_, .event = FlowEvent::kExecute, .values = std::move(values)};
   }
 
   const Profile& profile_;
@@ -406,6 +429,10 @@ FlowOutcome flow_resume(const Declaration& declaration, FlowState state) {
 
 FlowOutcome flow_step(const Declaration& declaration, FlowState state, std::string_view input) {
   return FlowMachine(declaration, std::move(state)).take(input);
+}
+
+FlowOutcome flow_answer(const Declaration& declaration, FlowState state, const std::vector<std::string>& ids) {
+  return FlowMachine(declaration, std::move(state)).answer(ids);
 }
 
 Prompt flow_prompt(const Declaration& declaration, const FlowState& state) {

@@ -33,20 +33,28 @@ struct FlowState {
 enum class FlowEvent { kNone, kFreeText, kStepAbort, kFlowCancel, kExecute };
 
 struct FlowOutcome {
-  FlowState state;
-  std::string output;
+  FlowState state = {};
+  std::string output = {};
+  std::string error = {};  // the error line at its beginning, if any
   FlowEvent event = FlowEvent::kNone;
-  Value values = Value::object();      // of kExecute: key to id, or to a list of ids in option order
-  std::optional<std::string> payload;  // of kFreeText: the bytes as given
+  Value values = Value::object();           // of kExecute: key to id, or to a list of ids in option order
+  std::optional<std::string> payload = {};  // of kFreeText: the bytes as given
 };
 
 // Shows the first question, or the current question of a suspended or open state.
 FlowOutcome flow_begin(const Declaration& declaration);
 FlowOutcome flow_resume(const Declaration& declaration, FlowState state);
 FlowOutcome flow_step(const Declaration& declaration, FlowState state, std::string_view input);
+// The same with the ids of the open prompt's options instead of their numbers.
+FlowOutcome flow_answer(const Declaration& declaration, FlowState state, const std::vector<std::string>& ids);
 
 // The output of a live state as a prompt: the question, the confirmation or the edit picker.
 Prompt flow_prompt(const Declaration& declaration, const FlowState& state);
+
+// The state as members {phase, from, step, page, chosen, answers, streak}; nothing for a value that is not a state of
+// this flow: anyone may have written it.
+Value to_value(const FlowState& state);
+std::optional<FlowState> flow_state_from(const Declaration& declaration, const Value& value);
 
 // The blob around a state.
 struct FlowBlobContext {

@@ -35,6 +35,9 @@ std::string brief_of(const Prompt& prompt, const Profile& profile, ShownFields& 
 // be lost.
 std::string question_of(const Prompt& prompt, const Profile& profile, std::string_view header, ShownFields& shown);
 
+// For tools, which let a person type another text: how to see the page before again. Empty on the first page.
+std::string page_hint(const Prompt& prompt);
+
 // Appends the marker to the question's first line.
 void mark_question(std::string& question, std::string_view marker);
 

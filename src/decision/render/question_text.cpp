@@ -5,6 +5,7 @@
 #include "base/text/unicode.hpp"
 #include "decision/brief.hpp"
 #include "decision/render/drafts.hpp"
+#include "decision/text_block.hpp"
 #include "decision/texts.hpp"
 
 namespace sb::decision::drafts {
@@ -50,7 +51,7 @@ std::string header_of(const Prompt& prompt, int limit, ShownFields& shown) {
 }
 
 std::string question_of(const Prompt& prompt, const Profile& profile, std::string_view header, ShownFields& shown) {
-  if (explains(profile)) return brief_of(prompt, profile, shown);
+  if (explains(profile) && prompt.summary.empty()) return brief_of(prompt, profile, shown);
   std::string question = sentence_of(prompt, header, shown);
   append(question, agreement_text(prompt), "sections.eli10", shown);
   append(question, prompt.sections.safety_notice, "sections.safety_notice", shown);
@@ -81,6 +82,7 @@ std::string brief_of(const Prompt& prompt, const Profile& profile, ShownFields& 
 
 std::string sentence_of(const Prompt& prompt, std::string_view header, ShownFields& shown) {
   shown.add("instruction");
+  if (!prompt.summary.empty()) return summary_text(prompt.summary);
   if (prompt.label.empty() || prompt.label == header) return prompt.instruction;
   shown.add("decision_label");
   return fmt::format("{} — {}", prompt.label, prompt.instruction);
@@ -91,6 +93,13 @@ std::string agreement_text(const Prompt& prompt) {
                                prompt.kind == DecisionKind::kFinal ||
                                (prompt.kind == DecisionKind::kConfirmation && !prompt.label.empty());
   return is_about_a_list ? on_one_line(prompt.sections.eli10) : std::string();
+}
+
+std::string page_hint(const Prompt& prompt) {
+  if (prompt.page < 2) return {};
+  std::string hint = text_with(prompt.locale, "page.hint", "page", fmt::format("{}/{}", prompt.page, prompt.pages));
+  const std::string_view slot = "{word}";
+  return hint.replace(hint.find(slot), slot.size(), decision::text(prompt.locale, "page.back"));
 }
 
 void mark_question(std::string& question, std::string_view marker) {

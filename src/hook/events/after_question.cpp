@@ -10,7 +10,11 @@
 #include "gstack/log_text.hpp"
 #include "hook/events/event_answers.hpp"
 #include "hook/events/planned_call.hpp"
+#include "hook/events/prompt_count.hpp"
 #include "hook/events/question_record.hpp"
+#include "hook/events/walk_words.hpp"
+#include "hook/install/stop_projects.hpp"
+#include "inbox/next_prompt.hpp"
 
 namespace sb::hook {
 namespace {
@@ -94,86 +98,91 @@ AnswerShape shape_of(const CallQuestion& question) {
   return shape;
 }
 
-inbox::HostResult result_of(HostAnswerKind result) {
-  switch (result) {
-    case HostAnswerKind::kDeclined:
-      return inbox::HostResult::kDeclined;
-    case HostAnswerKind::kCancelled:
-      return inbox::HostResult::kCancelled;
-    case HostAnswerKind::kDismissed:
-      return inbox::HostResult::kDismissed;
-    case HostAnswerKind::kSkipped:
-      return inbox::HostResult::kSkipped;
-    case HostAnswerKind::kTimedOut:
-      return inbox::HostResult::kTimedOut;
-    case HostAnswerKind::kSelected:
-    case HostAnswerKind::kNone:
-    case HostAnswerKind::kMore:
-    case HostAnswerKind::kFreeText:
-      return inbox::HostResult::kSelected;
-    case HostAnswerKind::kFilled:
-    case HostAnswerKind::kOpened:
-    case HostAnswerKind::kInvalid:
-    case HostAnswerKind::kEmpty:
-      return inbox::HostResult::kEmpty;
-  }
-  return inbox::HostResult::kEmpty;
-}
-
-inbox::HostReply reply_of(const HostAnswer& answer, std::string raw) {
-  inbox::HostReply reply{.result = result_of(answer.result),
-                         .options = answer.option_ids,
-                         .free_text = answer.result == HostAnswerKind::kFreeText ? answer.text : "",
-                         .raw = std::move(raw),
-                         .from = {inbox::Channel::kHook, std::string(kPrincipal)}};
-  if (answer.result == HostAnswerKind::kMore) reply.options = {std::string(decision::kMoreId)};
-  if (answer.result == HostAnswerKind::kNone) reply.options = {std::string(decision::kNoneId)};
-  return reply;
-}
-
 bool is_choice(HostAnswerKind result) {
   return result == HostAnswerKind::kSelected || result == HostAnswerKind::kNone || result == HostAnswerKind::kMore;
 }
 
-// What the model must know to continue correctly; usually nothing.
-std::string word_about(const PlannedQuestion& planned, const HostAnswer& answer) {
-  const std::string& id = planned.decision.id;
-  if (answer.result == HostAnswerKind::kMore) {
-    return fmt::format("Signalbox: {} is still open; the person wants to see page {} of {}.", id,
-                       planned.prompt.page + 1, planned.prompt.pages);
-  }
-  if (is_choice(answer.result) || answer.result == HostAnswerKind::kFreeText) return "";
-  return fmt::format("Signalbox: {} is still open ({}). The person has not chosen; do not choose for them.", id,
-                     decision::to_string(answer.result));
+std::string label_text(const HostAnswer& answer) {
+  if (!answer.option_ids.empty()) return fmt::format("{}", fmt::join(answer.option_ids, ", "));
+  return answer.text.empty() ? std::string(decision::to_string(answer.result)) : answer.text;
+}
+
+// The decision is closed. The same event may come twice: then the agent hears again how it ended.
+Result<std::string> after_the_end(const inbox::DecisionState& state, const HostAnswer& answer, const std::string& raw) {
+  const inbox::DecisionOutcome& outcome = *state.outcome;
+  const bool is_plain = state.opened.question.shape == inbox::QuestionShape::kDecision;
+  if (outcome.raw == raw && outcome.channel == inbox::Channel::kHook) return is_plain ? "" : ending_words(state);
+  if (!is_choice(answer.result)) return ending_words(state);
+  return fmt::format(
+      "{} It was answered by {} first; what was chosen here ({}) does not count and is kept in the record. Tell the "
+      "person so.",
+      ending_words(state), outcome.principal.empty() ? to_string(outcome.channel) : std::string_view(outcome.principal),
+      label_text(answer));
+}
+
+// A choice, a text, or something that can at least be read.
+bool has_said_something(const HostAnswer& answer) {
+  const bool is_readable =
+      answer.result == HostAnswerKind::kInvalid && answer.reason != "shape" && answer.reason != "encoding";
+  return is_choice(answer.result) || answer.result == HostAnswerKind::kFreeText || is_readable;
+}
+
+// Nothing was chosen.
+std::string unchosen(const PlannedQuestion& planned, const HostAnswer& answer) {
+  return fmt::format("Signalbox: {} is still open ({}). The person has not chosen; do not choose for them.",
+                     planned.decision.id, decision::to_string(answer.result));
+}
+
+// The prompt or its decision was answered already.
+Result<std::string> came_second(inbox::Home& home, const PlannedQuestion& planned,
+                                const decision::Declaration& declaration, const HostAnswer& answer,
+                                const std::string& raw) {
+  const inbox::DecisionState state = SB_TRY(home.inbox().load(planned.decision.id));
+  if (!state.is_open()) return after_the_end(state, answer, raw);
+  const decision::Host& host = *decision::host_named(planned.prompt.host);
+  return ask_next(home, state, declaration, host,
+                  fmt::format("Signalbox: that question of {} was answered already; this is the open one.", state.id));
 }
 
 // Passes the host's answer to the inbox. The returned text is for the model.
 Result<std::string> close_planned(inbox::Home& home, const PlannedQuestion& planned, const HostAnswer& answer,
-                                  const std::string& raw, ErrorLog& log) {
+                                  const std::string& raw, const HookContext& hook_context) {
   inbox::Inbox& inbox = home.inbox();
-  const inbox::HostReply reply = reply_of(answer, raw);
+  const inbox::Responder from{inbox::Channel::kHook, std::string(kPrincipal)};
+  const Seams& seams = hook_context.seams;
+  const auto declaration = inbox::asked_declaration(planned.decision.opened, seams.files, seams.environment);
+  if (!declaration || decision::host_named(planned.prompt.host) == nullptr) {
+    return fmt::format("Signalbox: {} is still open. It was rendered by another version: render it again.",
+                       planned.decision.id);
+  }
   if (answer.result == HostAnswerKind::kInvalid) {
-    log.add(fmt::format("the answer to prompt {} cannot be read: {}", planned.prompt.nonce, answer.reason));
+    hook_context.log.add(
+        fmt::format("the answer to prompt {} cannot be read: {}", planned.prompt.nonce, answer.reason));
   }
-  if (!answer.notes.empty() && planned.prompt.is_open && planned.decision.is_open()) {
-    SB_TRY(inbox.note_free_text(planned.decision.id, answer.notes, reply.from));
+  const bool has_remark = !answer.notes.empty() && planned.prompt.is_open && planned.decision.is_open();
+  const inbox::WalkAnswer given{.given = answer,
+                                .from = from,
+                                .raw = raw,
+                                .reader = fmt::format("{} ({})", kPrincipal, to_string(from.channel)),
+                                .remark = has_remark ? answer.notes : std::string()};
+  const auto walked = inbox.walk_prompt(planned.prompt.nonce, *declaration, given);
+  if (walked) {
+    if (walked->state.last_no_answer && !has_said_something(answer)) return unchosen(planned, answer);
+    return words_after(home, *walked, *declaration, planned.prompt);
   }
-  const auto replied = inbox.reply(planned.prompt.nonce, reply);
-  if (replied) return word_about(planned, answer);
-  if (replied.error().code != ErrorCode::kForbidden) return std::unexpected(replied.error());
+  if (walked.error().code == ErrorCode::kConflict) return came_second(home, planned, *declaration, answer, raw);
+  if (walked.error().code != ErrorCode::kForbidden) return std::unexpected(walked.error());
   // Stored but not counted: the operator who signs later can read what was chosen here.
-  SB_TRY(inbox.note_free_text(
-      planned.decision.id, fmt::format("chosen without a signature: {}", fmt::join(reply.options, ", ")), reply.from));
+  SB_TRY(inbox.note_free_text(planned.decision.id, fmt::format("chosen without a signature: {}", label_text(answer)),
+                              from));
   return fmt::format("Signalbox: {} is still open. The choice made here does not count: {}.", planned.decision.id,
-                     replied.error().to_string());
+                     walked.error().to_string());
 }
 
 // The question asked under the marker was a different one, so its answer does not count. It is kept for reference.
 Result<std::string> keep_stray(inbox::Home& home, const PlannedQuestion& planned, const std::vector<std::string>& found,
                                const HostAnswer& answer) {
-  const std::string text = is_choice(answer.result) ? fmt::format("{}", fmt::join(answer.option_ids, ", "))
-                           : answer.text.empty()    ? std::string(decision::to_string(answer.result))
-                                                    : answer.text;
+  const std::string text = label_text(answer);
   if (!planned.prompt.is_open || !planned.decision.is_open()) return "";
   SB_TRY(home.inbox().note_free_text(planned.decision.id,
                                      fmt::format("answer to another question under this marker: {}", text),
@@ -231,6 +240,14 @@ Status log_question(const HookEvent& event, const std::vector<CallQuestion>& que
                        std::move(record));
 }
 
+// For the check at Stop: what the agent says after it is said after an answer.
+Status note_answered(const HookEvent& event, const Seams& seams) {
+  const HomeDirectories homes = SB_TRY(sb::homes(seams.environment));
+  if (!SB_TRY(is_stop_enabled(seams.files, homes, SB_TRY(folder_of(event, seams))))) return {};
+  PromptCount answers(seams.files, homes, kAnswered, event);
+  return answers.set(answers.count() + 1);
+}
+
 bool has_planned_marker(const std::vector<CallQuestion>& questions) {
   return std::ranges::any_of(questions,
                              [](const CallQuestion& question) { return !decision::nonces_in(question.text).empty(); });
@@ -259,9 +276,12 @@ Result<std::string> after_question(const HookEvent& event, const HookContext& ho
       const auto found = differences(*planned[i], questions[i]);
       const auto shape = found.empty() ? shape_of(*planned[i], questions[i]) : shape_of(questions[i]);
       const HostAnswer answer = decision::parse_answer(shape, response);
-      const auto word = found.empty() ? close_planned(*home, *planned[i], answer, raw_of(response), hook_context.log)
+      const auto word = found.empty() ? close_planned(*home, *planned[i], answer, raw_of(response), hook_context)
                                       : keep_stray(*home, *planned[i], found, answer);
       if (!word) hook_context.log.add(word.error());
+      if (found.empty() && is_choice(answer.result)) {
+        if (const Status noted = note_answered(event, hook_context.seams); !noted) hook_context.log.add(noted.error());
+      }
       if (word && !word->empty()) words += (words.empty() ? "" : "\n") + *word;
       if (word && !word->empty() && is_replied_in_chat(response, questions[i])) {
         words += " The person replied in the chat instead: read that reply first.";

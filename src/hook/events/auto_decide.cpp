@@ -5,6 +5,7 @@
 #include "decision/door.hpp"
 #include "gstack/log_text.hpp"
 #include "hook/events/question_record.hpp"
+#include "inbox/next_prompt.hpp"
 
 namespace sb::hook {
 namespace {
@@ -44,12 +45,18 @@ Result<std::string> option_id(const inbox::PlannedPrompt& prompt, std::string_vi
 
 Status close_prompt(const inbox::PlannedPrompt& prompt, const DecidedQuestion& decided, const Seams& seams) {
   const auto home = SB_TRY(open_home(seams, store::Access::kReadWrite));
-  const inbox::HostReply reply{.options = {SB_TRY(option_id(prompt, decided.option))},
-                               .free_text = {},
-                               .raw = decided.option,
-                               .from = {inbox::Channel::kProgram, ""},
-                               .resolved_by = inbox::ResolvedBy::kPreference};
-  SB_TRY(home->inbox().reply(prompt.nonce, reply));
+  const inbox::DecisionState state = SB_TRY(home->inbox().load(prompt.decision));
+  const auto declaration = inbox::asked_declaration(state.opened, seams.files, seams.environment);
+  if (!declaration) return fail(ErrorCode::kUnsupported, "the planned question was declared for another version");
+  decision::HostAnswer chosen;
+  chosen.result = decision::HostAnswerKind::kSelected;
+  chosen.option_ids = {SB_TRY(option_id(prompt, decided.option))};
+  SB_TRY(home->inbox().walk_prompt(prompt.nonce, *declaration,
+                                   {.given = std::move(chosen),
+                                    .from = {inbox::Channel::kProgram, ""},
+                                    .raw = decided.option,
+                                    .resolved_by = inbox::ResolvedBy::kPreference,
+                                    .reader = std::string(to_string(inbox::Channel::kProgram))}));
   return {};
 }
 

@@ -292,9 +292,10 @@ options: [{id: main, label: Main}, {id: hotfix, label: The small fix}]
   EXPECT_THAT(noted(started()), AllOf(HasSubstr("waits for a person to answer " + asked.decision),
                                       HasSubstr("continues once that is done; there is nothing to submit."),
                                       Not(HasSubstr("rehydrate")), Not(HasSubstr("submits it"))));
-  inbox::HostReply reply;
-  reply.options = {"hotfix"};
-  ASSERT_TRUE(open_home()->inbox().reply(asked.nonce, reply));
+  inbox::AnswerSubmission elsewhere;
+  elsewhere.given.options = {"hotfix"};
+  elsewhere.from = {inbox::Channel::kTerminal, "ann"};
+  ASSERT_TRUE(open_home()->inbox().answer(asked.decision, elsewhere));
   EXPECT_THAT(noted(prompted()),
               AllOf(HasSubstr("has been answered: hotfix (\"The small fix\")."), HasSubstr("ct_s-1")));
   EXPECT_EQ(fire(prompted()).output, "");

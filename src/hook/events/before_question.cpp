@@ -6,6 +6,8 @@
 #include "hook/events/auto_decide.hpp"
 #include "hook/events/event_answers.hpp"
 #include "hook/events/planned_call.hpp"
+#include "hook/events/walk_words.hpp"
+#include "inbox/next_prompt.hpp"
 
 namespace sb::hook {
 namespace {
@@ -30,6 +32,35 @@ std::string complaints(const std::vector<CallQuestion>& questions, const Planned
   return "Signalbox blocked this question. Ask it again exactly as rendered, with every option." + text;
 }
 
+// A question that was answered already, here or elsewhere, is not put to the person again: its answer would not count.
+// Says what to do instead; empty if it is still the open one.
+Result<std::string> outdated(const PlannedQuestion& planned, inbox::Home& home, const Seams& seams) {
+  const inbox::DecisionState& state = planned.decision;
+  if (!state.is_open()) return ending_words(state) + " Do not ask it again.";
+  // Its pages may be asked in any order.
+  const bool has_one_question = state.opened.question.shape == inbox::QuestionShape::kDecision;
+  if (planned.prompt.is_open && has_one_question) return std::string();
+  const decision::Host* host = decision::host_named(planned.prompt.host);
+  const auto declaration = inbox::asked_declaration(state.opened, seams.files, seams.environment);
+  if (!declaration || host == nullptr) return std::string();
+  if (planned.prompt.is_open && SB_TRY(home.inbox().is_open_question(planned.prompt, state, *declaration))) {
+    return std::string();
+  }
+  const auto writing = SB_TRY(open_home(seams, store::Access::kReadWrite));
+  return ask_next(*writing, state, *declaration, *host,
+                  fmt::format("Signalbox blocked this question of {}: it was answered already.", state.id));
+}
+
+Result<std::string> all_outdated(const PlannedList& planned, inbox::Home& home, const Seams& seams) {
+  std::string text;
+  for (const auto& each : planned) {
+    if (!each) continue;
+    const std::string words = SB_TRY(outdated(*each, home, seams));
+    if (!words.empty()) text += (text.empty() ? "" : "\n") + words;
+  }
+  return text;
+}
+
 struct Notes {
   std::string text;
   bool is_unmarked = false;  // a question matches an open prompt word for word and only lacks its marker
@@ -46,15 +77,7 @@ Result<Notes> notes(const HookEvent& event, const std::vector<CallQuestion>& que
   const auto note = [&](std::string line) { found.text += (found.text.empty() ? "" : "\n") + line; };
   std::optional<std::vector<inbox::PlannedPrompt>> open;
   for (std::size_t i = 0; i < questions.size(); ++i) {
-    if (planned[i]) {
-      if (!planned[i]->prompt.is_open || !planned[i]->decision.is_open()) {
-        note(
-            fmt::format("Signalbox: prompt {} was already answered; a new answer is not recorded. Render the "
-                        "question again to ask it again.",
-                        planned[i]->prompt.nonce));
-      }
-      continue;
-    }
+    if (planned[i]) continue;
     if (!open) open = SB_TRY(home.inbox().open_prompts(limits::kHookPrompts));
     const auto is_it = [&](const auto& prompt) { return is_same_text(prompt, questions[i]); };
     found.is_unmarked = found.is_unmarked || std::ranges::any_of(*open, is_it);
@@ -127,6 +150,9 @@ Result<std::string> before_question(const HookEvent& event, const HookContext& h
       return deny_response("Signalbox: " + found.error().to_string());
     planned = SB_TRY(std::move(found));
     if (const std::string text = complaints(questions, planned); !text.empty()) return deny_response(text);
+    if (const std::string text = SB_TRY(all_outdated(planned, *home, seams)); !text.empty()) {
+      return deny_response(text);
+    }
     note = SB_TRY(notes(event, questions, planned, *home, seams));
   }
   // Without the marker the planned id is unknown.

@@ -109,6 +109,7 @@ Result<HookEvent> read_event(std::string_view json) {
   event.subagent = text_at(root, "agent_id");
   event.directory = text_at(root, "cwd");
   event.prompt = text_at(root, "prompt_id");
+  event.said = text_at(root, "prompt");
   event.tool = text_at(root, "tool_name");
   event.tool_use_id = text_at(root, "tool_use_id");
   event.last_message = text_at(root, "last_assistant_message");

@@ -21,6 +21,7 @@ struct HookEvent {
   std::string subagent;   // the subagent that acts, where the host distinguishes them
   std::string directory;  // the host's working directory; empty when not given
   std::string prompt;     // the id of the user message the agent works on
+  std::string said;       // of UserPromptSubmit: that message
   std::string tool;
   std::string tool_use_id;
   Value tool_input;

@@ -169,10 +169,10 @@ TEST_F(PlannedQuestion, AnUnknownMarkerIsIgnored) {
   EXPECT_EQ(fire(before(call({question("Go? <sb:0123456789abcdef>", {"Yes", "No"})}))).output, "");
 }
 
-TEST_F(PlannedQuestion, AskingAnAnsweredPromptAgainIsNoted) {
+TEST_F(PlannedQuestion, AnAnsweredPromptIsNotAskedAgain) {
   const Plan planned = plan(kBranch);
   EXPECT_EQ(fire(after(planned.input, answered(planned.input, "main"))).output, "");
-  EXPECT_THAT(noted(before(planned.input)), HasSubstr("was already answered"));
+  EXPECT_THAT(denied(before(planned.input)), HasSubstr("is answered: main"));
 }
 
 TEST_F(PlannedQuestion, APassedDeadlineIsReadWithoutWriting) {

@@ -14,6 +14,7 @@
 #include "hook/events/current_step.hpp"
 #include "hook/events/event_answers.hpp"
 #include "hook/events/planned_call.hpp"
+#include "hook/events/walk_words.hpp"
 #include "inbox/home.hpp"
 
 namespace sb::hook {
@@ -241,6 +242,9 @@ Result<std::string> at_prompt(const HookEvent& event, const HookContext& hook_co
   const Seams& seams = hook_context.seams;
   const auto home = SB_TRY(open_home(seams, store::Access::kReadOnly));
   if (!home) return "";
+  // Never truncated: it holds the next question.
+  const std::string next = SB_TRY(continued_by(event.said, SB_TRY(folder_of(event, seams)), seams));
+  if (!next.empty()) return additional_context("UserPromptSubmit", next);
   const auto situation = SB_TRY(situation_of(event, *home, seams));
   if (!situation || !situation->has_answer() || situation->is_reported) return "";
   // Without this record the same note would be repeated at every prompt.

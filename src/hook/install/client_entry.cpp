@@ -19,12 +19,17 @@ constexpr std::size_t kNameBytes = 64;
 constexpr std::string_view kBearer = "Bearer ";
 constexpr std::string_view kVariable = "${";  // as Claude Code writes one
 constexpr const char* kAuthorization = "Authorization";
+constexpr int kLongTimeoutS = 24 * 3'600;
+constexpr int kTimeoutMarginS = 15;  // between the end of a hold and the client's timeout
 
 ServerEntry entry_of(const Value& value) {
   ServerEntry entry{value.string_at("command").value_or(""), {}, value.string_at("url").value_or("")};
   if (const Value* args = value.find("args"); args && args->is_array()) {
     for (const Value& arg : args->items()) entry.args.push_back(arg.is_string() ? arg.as_string() : "");
   }
+  const Value& timeout = value[kCodexToolTimeout];
+  const bool has_timeout = timeout.is_integer() && timeout.as_integer() > 0 && timeout.as_integer() < 1'000'000'000;
+  if (has_timeout) entry.tool_timeout_s = static_cast<int>(timeout.as_integer());
   if (entry.url.empty()) {
     entry.secret = value["env"].string_at(inbox::kClientSecretVariable).value_or("");
     return entry;
@@ -122,10 +127,28 @@ Result<std::string> with_json(const std::string& path, std::string_view text, co
   return text.empty() ? with_member("{}\n", kServers, name, wanted) : with_member(text, kServers, name, wanted);
 }
 
+// With the timeout that the entry has already; the hold ends before it.
+ServerEntry fitted(const std::vector<NamedEntry>& entries, const std::string& name, ServerEntry wanted) {
+  const auto there = std::ranges::find(entries, name, &NamedEntry::name);
+  if (there == entries.end() || there->entry.tool_timeout_s == 0) return wanted;
+  const int own = there->entry.tool_timeout_s;
+  const bool is_shorter = wanted.tool_timeout_s > own;
+  wanted.tool_timeout_s = own;
+  if (is_shorter) wanted.args = {"mcp"};
+  if (is_shorter && own > 4 * kTimeoutMarginS)
+    wanted.args = {"mcp", "--hold", fmt::format("{}s", own - kTimeoutMarginS)};
+  return wanted;
+}
+
 }  // namespace
 
 std::string_view display_name(Client client) {
   return client == Client::kClaudeCode ? "Claude Code" : "Codex";
+}
+
+ServerEntry program_entry(Client client, const std::string& program) {
+  if (client != Client::kCodex) return {program, {"mcp"}, ""};
+  return {.command = program, .args = {"mcp", "--hold", "24h"}, .url = "", .tool_timeout_s = kLongTimeoutS};
 }
 
 bool is_signalbox_entry(const ServerEntry& entry) {
@@ -157,7 +180,8 @@ Result<std::vector<NamedEntry>> read_entries(Client client, const std::string& p
 }
 
 Result<std::string> with_entry(Client client, const std::string& path, std::string_view text, const std::string& name,
-                               const ServerEntry& entry) {
+                               const ServerEntry& wanted) {
+  const ServerEntry entry = fitted(SB_TRY(read_entries(client, path, text)), name, wanted);
   std::string out = SB_TRY(client == Client::kClaudeCode ? with_json(path, text, name, entry)
                                                          : with_codex_entry(path, text, name, entry));
   // The client must read what was intended, and all other entries as before.

@@ -3,7 +3,8 @@
 //   Claude Code  {"mcpServers": {"signalbox": {"command": "/usr/bin/signalbox", "args": ["mcp"]}}}
 //   Codex        [mcp_servers.signalbox]
 //                command = "/usr/bin/signalbox"
-//                args = ["mcp"]
+//                args = ["mcp", "--hold", "24h"]
+//                tool_timeout_sec = 86400
 //
 // Pure. An empty text means that there is no configuration. `path` is only for errors, which are kInvalid with the
 // location: for text that cannot be parsed, and for text that cannot be edited without touching more than the entry.
@@ -30,6 +31,7 @@ struct ServerEntry {
   // The client's secret (inbox/client_tokens.hpp), written out: an environment variable of the program, or the bearer
   // token of a connection. Empty: none of ours; what the user wrote stays.
   std::string secret = {};
+  int tool_timeout_s = 0;      // Codex: how long it waits for a call; 0: its default
 
   bool operator==(const ServerEntry&) const = default;
 };
@@ -45,10 +47,15 @@ bool is_signalbox_entry(const ServerEntry& entry);
 // Letters, digits, - and _, at most 64: both clients build tool names from it.
 bool is_server_name(std::string_view name);
 
+// Starts the program. Codex gives up on a call after a minute, and takes the dialog away that a person is reading; so
+// it gets a long timeout, and the server a hold to match.
+ServerEntry program_entry(Client client, const std::string& program);
+
 // Every configured server, in file order.
 Result<std::vector<NamedEntry>> read_entries(Client client, const std::string& path, std::string_view text);
 
-// Other members of the entry stay. Returns the same text when nothing changes.
+// Other members of the entry stay, and so does a timeout of the user's own: the hold is then shorter than that. Returns
+// the same text when nothing changes.
 Result<std::string> with_entry(Client client, const std::string& path, std::string_view text, const std::string& name,
                                const ServerEntry& entry);
 

@@ -74,10 +74,16 @@ struct TomlLine {
 
 std::vector<TomlLine> toml_lines(const ServerEntry& entry) {
   const bool connects = !entry.url.empty();
-  return {{"command", connects ? "" : quote_toml(entry.command), entry.command},
-          {"args", connects ? "" : toml_list(entry.args), Value::array(entry.args)},
-          {"url", connects ? quote_toml(entry.url) : "", entry.url},
-          {kTokenVariable, entry.token_env.empty() ? "" : quote_toml(entry.token_env), entry.token_env}};
+  std::vector<TomlLine> lines = {
+      {"command", connects ? "" : quote_toml(entry.command), entry.command},
+      {"args", connects ? "" : toml_list(entry.args), Value::array(entry.args)},
+      {"url", connects ? quote_toml(entry.url) : "", entry.url},
+      {kTokenVariable, entry.token_env.empty() ? "" : quote_toml(entry.token_env), entry.token_env}};
+  // Never removed: it may be the user's own.
+  if (entry.tool_timeout_s != 0) {
+    lines.push_back({kCodexToolTimeout, std::to_string(entry.tool_timeout_s), entry.tool_timeout_s});
+  }
+  return lines;
 }
 
 // Edits the lines of an existing table from last to first, so that offsets stay valid.

@@ -9,6 +9,8 @@
 
 namespace sb::hook {
 
+inline constexpr const char* kCodexToolTimeout = "tool_timeout_sec";
+
 // All of mcp_servers as one value.
 Result<Value> codex_servers(const std::string& path, std::string_view text);
 

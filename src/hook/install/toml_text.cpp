@@ -169,6 +169,8 @@ class TomlScanner {
     const bool begins_well = word.size() > sign && ((word[sign] >= '0' && word[sign] <= '9') ||
                                                     word.substr(sign) == "inf" || word.substr(sign) == "nan");
     if (!begins_well) return wrong("expected a value", from);
+    const bool is_plain = word.size() < 18 && word.find_first_not_of("0123456789") == std::string_view::npos;
+    if (is_plain && word.front() != '0') return Value(std::stoll(std::string(word)));
     return Value();
   }
 

@@ -17,7 +17,8 @@ struct TomlItem {
   Kind kind = Kind::kPair;
   std::vector<std::string> table;  // the table that contains it, or that it is
   std::vector<std::string> key;    // of a pair, as far as it is written out
-  // Strings, booleans, lists and inline tables are parsed; numbers and dates are null, since no caller needs them.
+  // Strings, booleans, positive decimal integers, lists and inline tables are parsed; other numbers and dates are null,
+  // since no caller needs them.
   Value value;
   std::size_t begin = 0;  // its lines, including the last line end
   std::size_t end = 0;

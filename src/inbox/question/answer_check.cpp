@@ -9,6 +9,7 @@
 #include "base/document/reader.hpp"
 #include "base/text.hpp"
 #include "base/text/unicode.hpp"
+#include "decision/prompt.hpp"
 #include "inbox/question/question.hpp"
 
 namespace sb::inbox {
@@ -62,6 +63,9 @@ Result<std::vector<std::string>> check_options(const Part& part, const std::vect
     }
   }
   SB_TRY(check_count(part, given.size()));
+  if (decision::is_contradictory(given)) {
+    return fail(ErrorCode::kInvalid, where(part) + "none and something else are chosen together", "Choose none alone");
+  }
   std::vector<std::string> ordered;
   for (const Choice& choice : part.options) {
     if (std::ranges::find(given, choice.id) != given.end()) ordered.push_back(choice.id);
@@ -308,14 +312,30 @@ Status check_dependencies(const Question& question, const AnswerInput& given) {
     for (const std::string& key : part.required_keys) {
       if (is_included(question, values, key)) continue;
       return fail(ErrorCode::kInvalid, fmt::format("{} is included but requires {}, which is not", part.key, key),
-                  "Include both, or answer it in a terminal with signalbox ask, where the requirement can be waived");
+                  fmt::format("Include {} too, cut {}, or leave it broken on purpose: add --waive", key, part.key));
     }
     for (const std::string& key : part.conflicting_keys) {
       if (!is_included(question, values, key)) continue;
-      return fail(ErrorCode::kInvalid, fmt::format("{} and {} cannot both be included", part.key, key));
+      return fail(ErrorCode::kInvalid, fmt::format("{} and {} cannot both be included", part.key, key),
+                  "Cut one of them, or leave both on purpose: add --waive");
     }
   }
   return {};
+}
+
+Value broken_dependencies(const Question& question, const AnswerInput& given) {
+  Value broken = Value::array();
+  for (const Part& part : question.parts) {
+    if (part.shipped || !is_included(question, given.values, part.key)) continue;
+    for (const std::string& key : part.required_keys) {
+      if (!is_included(question, given.values, key)) broken.push_back(Value::array({part.key, key}));
+    }
+    for (const std::string& key : part.conflicting_keys) {
+      const bool is_first = broken.items().end() == std::ranges::find(broken.items(), Value::array({key, part.key}));
+      if (is_included(question, given.values, key) && is_first) broken.push_back(Value::array({part.key, key}));
+    }
+  }
+  return broken;
 }
 
 Result<AnswerInput> parse_choice(const Question& question, std::string_view text) {

@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <vector>
 
 #include "base/text/unicode.hpp"
+#include "decision/brief.hpp"
 #include "decision/prompt.hpp"
 
 namespace sb::inbox {
@@ -23,13 +25,63 @@ bool is_number(std::string_view text) {
   return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
 }
 
-// The decision whose options are in one numbered block; null where numbers would be ambiguous.
+// Whether its options are in one numbered block; otherwise numbers would be ambiguous.
+bool has_numbers(const Decision& decision, const decision::Profile& profile) {
+  if (decision.options.empty()) return false;
+  if (decision.select.mode != SelectMode::kOne && decision.select.mode != SelectMode::kMany) return false;
+  if (std::ranges::any_of(decision.options, [](const Option& option) { return is_number(option.id); })) return false;
+  return decision::prompts_of(decision, profile, "").size() == 1;
+}
+
 const Decision* numbered(const decision::Declaration& declaration) {
   const Decision* decision = declaration.decision();
-  if (decision == nullptr || decision->options.empty()) return nullptr;
-  if (decision->select.mode != SelectMode::kOne && decision->select.mode != SelectMode::kMany) return nullptr;
-  if (std::ranges::any_of(decision->options, [](const Option& option) { return is_number(option.id); })) return nullptr;
-  return decision::prompts_of(*decision, declaration.profile, "").size() == 1 ? decision : nullptr;
+  return decision != nullptr && has_numbers(*decision, declaration.profile) ? decision : nullptr;
+}
+
+// 0 for `A` and `a`, also past Z; nothing for anything else.
+std::optional<std::size_t> index_of_any_letter(std::string_view text) {
+  std::string capital(text);
+  for (char& c : capital) {
+    if (c >= 'a' && c <= 'z') c = static_cast<char>(c - 'a' + 'A');
+  }
+  return decision::index_of_letter(capital);
+}
+
+// The id of the option with this id, label, number or letter; the text itself where there is none.
+std::string id_of(const Decision& decision, const decision::Profile& profile, std::string_view text) {
+  if (decision.find(text) != nullptr) return std::string(text);
+  const auto labelled = std::ranges::find(decision.options, text, &Option::label);
+  if (labelled != decision.options.end()) return labelled->id;
+  std::size_t index = decision.options.size();
+  if (is_number(text) && has_numbers(decision, profile)) {
+    std::size_t number = 0;
+    std::from_chars(text.data(), text.data() + text.size(), number);
+    index = number - 1;
+  } else if (const auto letter = index_of_any_letter(text)) {
+    index = *letter;
+  }
+  return index < decision.options.size() ? decision.options[index].id : std::string(text);
+}
+
+// The same for what becomes of a chain's option.
+std::string bucket_of(std::string_view text) {
+  constexpr std::array<std::string_view, 4> kBuckets = {"include", "defer", "cut", "hold"};
+  const auto letter = index_of_any_letter(text);
+  if (letter && *letter < kBuckets.size()) return std::string(kBuckets[*letter]);
+  const bool is_ordinal = text.size() == 1 && text[0] >= '1' && text[0] <= '4';
+  return std::string(is_ordinal ? kBuckets[static_cast<std::size_t>(text[0] - '1')] : text);
+}
+
+template <class Change>
+std::string each_piece(std::string_view text, char separator, const Change& change) {
+  std::string out;
+  for (std::size_t at = 0;;) {
+    const std::size_t end = std::min(text.find(separator, at), text.size());
+    out += change(text.substr(at, end - at));
+    if (end == text.size()) return out;
+    out += separator;
+    at = end + 1;
+  }
 }
 
 std::string folded(std::string_view text) {
@@ -66,19 +118,25 @@ std::string answer_command(std::string_view id, const decision::Declaration& dec
 }
 
 std::string numbers_to_ids(const decision::Declaration& declaration, std::string_view typed) {
-  const Decision* decision = numbered(declaration);
-  if (decision == nullptr) return std::string(typed);
-  std::string ids;
-  for (std::size_t at = 0;;) {
-    const std::size_t comma = std::min(typed.find(',', at), typed.size());
-    const std::string_view piece = typed.substr(at, comma - at);
-    std::size_t number = 0;
-    if (is_number(piece)) std::from_chars(piece.data(), piece.data() + piece.size(), number);
-    ids += number >= 1 && number <= decision->options.size() ? decision->options[number - 1].id : std::string(piece);
-    if (comma == typed.size()) return ids;
-    ids += ',';
-    at = comma + 1;
+  if (const Decision* decision = declaration.decision()) {
+    return each_piece(typed, ',', [&](std::string_view piece) { return id_of(*decision, declaration.profile, piece); });
   }
+  return each_piece(typed, ',', [&](std::string_view pair) {
+    const std::size_t equals = pair.find('=');
+    if (equals == std::string_view::npos) return std::string(pair);
+    const std::string_view key = pair.substr(0, equals), value = pair.substr(equals + 1);
+    if (const decision::Chain* chain = declaration.chain()) {
+      const bool is_known = std::ranges::find(chain->options, key, &decision::ChainOption::key) != chain->options.end();
+      return fmt::format("{}={}", key, is_known ? bucket_of(value) : std::string(value));
+    }
+    for (const decision::FlowStep& step : declaration.flow()->steps) {
+      if (step.key() != key) continue;
+      return fmt::format("{}={}", key, each_piece(value, '+', [&](std::string_view piece) {
+                           return id_of(step.decision, declaration.profile, piece);
+                         }));
+    }
+    return std::string(pair);
+  });
 }
 
 std::string answer_hint(const Question& question) {

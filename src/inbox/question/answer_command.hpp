@@ -15,8 +15,9 @@ namespace sb::inbox {
 
 std::string answer_command(std::string_view id, const decision::Declaration& declaration);
 
-// The typed text with the numbers of the choice block replaced by ids. Unchanged where there is no block, where there
-// are several (their numbers start again), and where an option's id is itself a number.
+// The typed text with ids in place of everything else by which an option is shown: its number, its letter in either
+// case, its label; in `key=…` of a flow or chain too. An id always means itself. Numbers do not count where options are
+// on several pages, whose numbers start again.
 std::string numbers_to_ids(const decision::Declaration& declaration, std::string_view typed);
 
 // How to type the answer, for a person who sees the question's text: `Type one of: keep, drop`.

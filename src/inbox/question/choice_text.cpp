@@ -7,6 +7,7 @@
 #include "base/text.hpp"
 #include "base/text/printable.hpp"
 #include "base/text/unicode.hpp"
+#include "decision/brief.hpp"
 #include "decision/prompt.hpp"
 #include "decision/render/shown_labels.hpp"
 #include "decision/text_block.hpp"
@@ -36,7 +37,7 @@ std::string known_first(const Decision& decision) {
   add_paragraph(text, "", decision.sections.context);
   add_paragraph(text, "", decision.sections.eli10);
   add_paragraph(text, "At stake: ", decision.sections.stakes);
-  add_paragraph(text, "", decision.sections.kind_note);
+  if (decision.sections.kind_note != decision::kKindNote) add_paragraph(text, "", decision.sections.kind_note);
   add_paragraph(text, "", decision.sections.safety_notice);
   add_paragraph(text, "Cannot be undone: ", decision.irreversible_note);
   add_paragraph(text, "Approves exactly: ", decision.digest);

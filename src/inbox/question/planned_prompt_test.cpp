@@ -2,7 +2,7 @@
 
 #include <gmock/gmock.h>
 
-#include "decision/prompt.hpp"
+#include "inbox/next_prompt.hpp"
 #include "inbox/testing.hpp"
 
 namespace sb::inbox {
@@ -11,151 +11,207 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
+using decision::HostAnswer;
+using decision::HostAnswerKind;
+using decision::WalkTurn;
+
 const std::string kMany = R"(
 decision: envs
 instruction: "Which environments should get it?"
 select: many
-options: [staging, production, canary]
+options: [staging, production, canary, edge, lab]
+)";
+const std::string kFive = R"(
+decision: which
+instruction: Which one?
+options: [alpha, beta, gamma, delta, epsilon]
+)";
+const std::string kRelease = R"(
+flow: release
+steps:
+  - {key: branch, instruction: "Which branch should be released?", options: [main, release, hotfix]}
+  - {key: env, instruction: "Which environments should get it?", select: many, options: [staging, production]}
 )";
 
 class PromptPlace : public InboxTestBed {
  public:
-  PlannedPrompt plan(const std::string& id, std::vector<std::string> ids, int page = 1, int pages = 1) {
-    PlannedPrompt prompt;
-    prompt.decision = id;
-    prompt.fingerprint = inbox.load(id)->opened.fingerprint;
-    prompt.render_hash = sha256_hex("what the host is given");
-    prompt.host = "ask_user_question";
-    prompt.page = page;
-    prompt.pages = pages;
-    prompt.question = "Which? <sb:" + std::string(kNoncePlaceholder) + ">";
-    for (const std::string& each : ids) prompt.options.push_back({each, "Label of " + each});
-    return *inbox.plan_prompt(prompt);
+  // Renders the decision's open question, as `signalbox render` does.
+  std::string plan(const std::string& yaml, std::optional<int> page = {}) {
+    const auto declaration = decision::declared(yaml);
+    const auto state = inbox.load(open(yaml).id);
+    id = state->id;
+    const auto next = plan_next_prompt(inbox, *state, declaration, decision::hosts::kAskUserQuestion, {.page = page});
+    if (!next) {
+      ADD_FAILURE() << next.error().to_string();
+      return {};
+    }
+    return next->rendered.shape.nonce;
   }
-  HostReply pick(std::vector<std::string> ids) {
-    HostReply reply;
-    reply.options = std::move(ids);
-    reply.from = {Channel::kHook, "claude-code"};
-    reply.raw = "{}";
-    return reply;
+  Result<Walked> reply(const std::string& yaml, const std::string& nonce, HostAnswer answer) {
+    return inbox.walk_prompt(nonce, decision::declared(yaml),
+                             {.given = std::move(answer),
+                              .from = {Channel::kHook, "claude-code"},
+                              .raw = "{}",
+                              .reader = "claude-code (hook)"});
   }
+  Result<Walked> pick(const std::string& yaml, const std::string& nonce, std::vector<std::string> ids) {
+    HostAnswer answer;
+    answer.result = HostAnswerKind::kSelected;
+    answer.option_ids = std::move(ids);
+    return reply(yaml, nonce, std::move(answer));
+  }
+  Result<Walked> say(const std::string& yaml, const std::string& nonce, HostAnswerKind result, std::string text = "") {
+    HostAnswer answer;
+    answer.result = result;
+    answer.text = std::move(text);
+    return reply(yaml, nonce, std::move(answer));
+  }
+  bool is_open(const std::string& nonce) { return (*inbox.find_prompt(nonce))->is_open; }
+
+  std::string id;  // of the decision planned last
 };
 
 TEST(PlannedPrompt, EqualCallsOnEqualStoresGiveEqualBytes) {
   PromptPlace one, other;
-  const PlannedPrompt a = one.plan(one.open(kPlainQuestion).id, {"staging", "production", "canary"});
-  const PlannedPrompt b = other.plan(other.open(kPlainQuestion).id, {"staging", "production", "canary"});
-  EXPECT_EQ(a.nonce, b.nonce);
-  EXPECT_EQ(a.question, "Which? <sb:" + a.nonce + ">");
-  EXPECT_EQ(a.nonce.size(), 16U);
+  const std::string a = one.plan(kPlainQuestion);
+  EXPECT_EQ(a, other.plan(kPlainQuestion));
+  EXPECT_EQ(a.size(), 16U);
   // The next one has another nonce, so each prompt closes only itself.
-  EXPECT_NE(one.plan(one.open(kPlainQuestion).id, {"staging"}).nonce, a.nonce);
+  EXPECT_NE(one.plan(kPlainQuestion), a);
 }
 
 // Double submit and stale answers: a nonce closes once.
 TEST(Amb29, APromptIsClosedOnce) {
   PromptPlace place;
-  const std::string id = place.open(kPlainQuestion).id;
-  const PlannedPrompt prompt = place.plan(id, {"staging", "production", "canary"});
-  EXPECT_TRUE((*place.inbox.find_prompt(prompt.nonce))->is_open);
-  const auto answered = place.inbox.reply(prompt.nonce, place.pick({"canary"}));
+  const std::string prompt = place.plan(kPlainQuestion);
+  EXPECT_TRUE(place.is_open(prompt));
+  const auto answered = place.pick(kPlainQuestion, prompt, {"canary"});
   ASSERT_TRUE(answered) << answered.error().to_string();
-  EXPECT_THAT(answered->outcome->options, ElementsAre("canary"));
-  EXPECT_EQ(answered->outcome->render_hash, prompt.render_hash);
-  EXPECT_EQ(answered->outcome->channel, Channel::kHook);
-  EXPECT_FALSE((*place.inbox.find_prompt(prompt.nonce))->is_open);
-  const auto again = place.inbox.reply(prompt.nonce, place.pick({"staging"}));
+  const DecisionOutcome& outcome = *answered->state.outcome;
+  EXPECT_THAT(outcome.options, ElementsAre("canary"));
+  EXPECT_EQ(outcome.render_hash, (*place.inbox.find_prompt(prompt))->render_hash);
+  EXPECT_EQ(outcome.channel, Channel::kHook);
+  EXPECT_FALSE(place.is_open(prompt));
+  const auto again = place.pick(kPlainQuestion, prompt, {"staging"});
   ASSERT_FALSE(again);
   EXPECT_EQ(again.error().code, ErrorCode::kConflict);
-  EXPECT_THAT(place.inbox.load(id)->outcome->options, ElementsAre("canary"));
+  EXPECT_THAT(place.inbox.load(place.id)->outcome->options, ElementsAre("canary"));
 }
 
 // The host has the answer: the next caller with the same question asks again and does not get the old answer.
 TEST(PlannedPrompt, AnAnsweredPromptCanBeAskedAgain) {
   PromptPlace place;
-  const std::string id = place.open(kPlainQuestion).id;
-  const PlannedPrompt prompt = place.plan(id, {"staging", "production", "canary"});
-  const auto answered = place.inbox.reply(prompt.nonce, place.pick({"canary"}));
+  const auto answered = place.pick(kPlainQuestion, place.plan(kPlainQuestion), {"canary"});
   ASSERT_TRUE(answered) << answered.error().to_string();
-  EXPECT_TRUE(answered->is_consumed);
-  EXPECT_EQ(answered->consumed_by, "claude-code (hook)");
-  EXPECT_FALSE(place.inbox.withdraw(id, {Channel::kTerminal, "ann"}));
-  const DecisionHandle again = place.open(kPlainQuestion);
-  EXPECT_FALSE(again.has_joined);
+  EXPECT_TRUE(answered->state.is_consumed);
+  EXPECT_EQ(answered->state.consumed_by, "claude-code (hook)");
+  EXPECT_FALSE(place.inbox.withdraw(place.id, {Channel::kTerminal, "ann"}));
+  EXPECT_FALSE(place.open(kPlainQuestion).has_joined);
 
-  HostReply declined = place.pick({});
-  declined.result = HostResult::kDeclined;
-  ASSERT_TRUE(place.inbox.reply(place.plan(again.id, {"staging"}).nonce, declined));
+  ASSERT_TRUE(place.say(kPlainQuestion, place.plan(kPlainQuestion), HostAnswerKind::kDeclined));
   EXPECT_FALSE(place.open(kPlainQuestion).has_joined);
 }
 
 TEST(PlannedPrompt, AnUnplannedReplyClosesNothing) {
   PromptPlace place;
-  const std::string id = place.open(kPlainQuestion).id;
-  const PlannedPrompt prompt = place.plan(id, {"staging", "production"});
-  EXPECT_EQ(place.inbox.reply("0123456789abcdef", place.pick({"staging"})).error().code, ErrorCode::kNotFound);
-  EXPECT_EQ(place.inbox.reply("", place.pick({"staging"})).error().code, ErrorCode::kNotFound);
-  EXPECT_EQ(place.inbox.reply(prompt.nonce, place.pick({"canary"})).error().code, ErrorCode::kInvalid);
-  EXPECT_TRUE(place.inbox.load(id)->is_open());
+  const std::string prompt = place.plan(kFive);
+  EXPECT_EQ(place.pick(kFive, "0123456789abcdef", {"alpha"}).error().code, ErrorCode::kNotFound);
+  EXPECT_EQ(place.pick(kFive, "", {"alpha"}).error().code, ErrorCode::kNotFound);
+  EXPECT_EQ(place.pick(kFive, prompt, {"epsilon"}).error().code, ErrorCode::kInvalid);
+  EXPECT_TRUE(place.inbox.load(place.id)->is_open());
 }
 
 TEST(PlannedPrompt, NonAnswersAndFreeTextKeepItOpen) {
   PromptPlace place;
-  const std::string id = place.open(kPlainQuestion).id;
-  const PlannedPrompt prompt = place.plan(id, {"staging", "production", "canary"});
-  HostReply reply = place.pick({});
-  EXPECT_EQ(place.inbox.reply(prompt.nonce, reply)->last_no_answer, HostResult::kEmpty);
-  reply.free_text = "neither";
-  EXPECT_THAT(place.inbox.reply(prompt.nonce, reply)->free_texts, ElementsAre("neither"));
-  reply.result = HostResult::kTimedOut;
-  EXPECT_EQ(place.inbox.reply(prompt.nonce, reply)->last_no_answer, HostResult::kTimedOut);
-  EXPECT_TRUE((*place.inbox.find_prompt(prompt.nonce))->is_open);
-  EXPECT_TRUE(place.inbox.load(id)->is_open());
+  const std::string prompt = place.plan(kPlainQuestion);
+  EXPECT_EQ(place.say(kPlainQuestion, prompt, HostAnswerKind::kEmpty)->state.last_no_answer, HostResult::kEmpty);
+  EXPECT_THAT(place.say(kPlainQuestion, prompt, HostAnswerKind::kFreeText, "neither")->state.free_texts,
+              ElementsAre("neither"));
+  EXPECT_EQ(place.say(kPlainQuestion, prompt, HostAnswerKind::kTimedOut)->state.last_no_answer, HostResult::kTimedOut);
+  EXPECT_TRUE(place.is_open(prompt));
+  EXPECT_TRUE(place.inbox.load(place.id)->is_open());
 }
 
-TEST(PlannedPrompt, PagesAreAnsweredTogether) {
+TEST(PlannedPrompt, PagesAreAnsweredTogetherInAnyOrder) {
   PromptPlace place;
-  const std::string id = place.open(kMany).id;
-  const std::string none(decision::kNoneId);
-  const PlannedPrompt first = place.plan(id, {"staging", "production", none}, 1, 2);
-  const PlannedPrompt second = place.plan(id, {"canary", none}, 2, 2);
-  EXPECT_TRUE(place.inbox.reply(second.nonce, place.pick({"canary"}))->is_open());
-  const auto done = place.inbox.reply(first.nonce, place.pick({"staging"}));
-  ASSERT_TRUE(done);
-  EXPECT_THAT(done->outcome->options, ElementsAre("staging", "canary"));
+  const std::string first = place.plan(kMany);
+  const std::string second = place.plan(kMany, 2);
+  const auto half = place.pick(kMany, second, {"lab"});
+  ASSERT_TRUE(half) << half.error().to_string();
+  EXPECT_TRUE(half->state.is_open());
+  const auto done = place.pick(kMany, first, {"staging"});
+  ASSERT_TRUE(done) << done.error().to_string();
+  EXPECT_THAT(done->state.outcome->options, ElementsAre("staging", "lab"));
 }
 
 TEST(PlannedPrompt, MoreIsNotAnAnswer) {
   PromptPlace place;
-  const std::string id = place.open(kPlainQuestion).id;
-  const std::string more(decision::kMoreId);
-  const PlannedPrompt first = place.plan(id, {"staging", more}, 1, 2);
-  const PlannedPrompt second = place.plan(id, {"production", "canary"}, 2, 2);
-  EXPECT_TRUE(place.inbox.reply(first.nonce, place.pick({more}))->is_open());
-  EXPECT_THAT(place.inbox.reply(second.nonce, place.pick({"canary"}))->outcome->options, ElementsAre("canary"));
+  const std::string first = place.plan(kFive);
+  const std::string second = place.plan(kFive, 2);
+  EXPECT_TRUE(place.say(kFive, first, HostAnswerKind::kMore)->state.is_open());
+  EXPECT_THAT(place.pick(kFive, second, {"epsilon"})->state.outcome->options, ElementsAre("epsilon"));
+}
+
+// The exact name of an option counts, also of one that another page shows.
+TEST(PlannedPrompt, AnExactLabelTypedAsTextIsThatOption) {
+  PromptPlace place;
+  const std::string first = place.plan(kFive);
+  EXPECT_THAT(place.say(kFive, first, HostAnswerKind::kFreeText, "epsilon")->state.outcome->options,
+              ElementsAre("epsilon"));
 }
 
 TEST(PlannedPrompt, AHostCannotCloseASignedDecision) {
   PromptPlace place;
   place.enrol("ann");
-  const std::string id = place.open(kOneWayQuestion).id;
-  const PlannedPrompt prompt = place.plan(id, {"keep", "drop"});
-  const auto refused = place.inbox.reply(prompt.nonce, place.pick({"drop"}));
+  const std::string prompt = place.plan(kOneWayQuestion);
+  const auto refused = place.pick(kOneWayQuestion, prompt, {"drop"});
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, ErrorCode::kForbidden);
-  EXPECT_TRUE((*place.inbox.find_prompt(prompt.nonce))->is_open);
+  EXPECT_TRUE(place.is_open(prompt));
 }
 
 TEST(PlannedPrompt, OpenPromptsAreListedNewestFirst) {
   PromptPlace place;
-  const std::string id = place.open(kPlainQuestion).id;
-  const PlannedPrompt first = place.plan(id, {"staging"});
-  const PlannedPrompt second = place.plan(id, {"production", "canary"});
+  place.plan(kPlainQuestion);
+  const std::string second = place.plan(kPlainQuestion);
   const auto both = place.inbox.open_prompts();
   ASSERT_EQ(both->size(), 2U);
-  EXPECT_EQ((*both)[0].nonce, second.nonce);
-  ASSERT_TRUE(place.inbox.answer(id, place.submission({"canary"})));
+  EXPECT_EQ((*both)[0].nonce, second);
+  ASSERT_TRUE(place.inbox.answer(place.id, place.submission({"canary"})));
   EXPECT_TRUE(place.inbox.open_prompts()->empty());
+}
+
+TEST(Walking, AFlowIsStoredStepByStep) {
+  PromptPlace place;
+  const std::string first = place.plan(kRelease);
+  const std::string twin = place.plan(kRelease);
+  const auto one = place.pick(kRelease, first, {"release"});
+  ASSERT_TRUE(one) << one.error().to_string();
+  EXPECT_FALSE(one->turn.is_same);
+  EXPECT_FALSE(place.is_open(twin));
+  const std::string second = place.plan(kRelease);
+  EXPECT_EQ((*place.inbox.find_prompt(second))->part, "env");
+  // Answered already, and the same question rendered twice is one question.
+  EXPECT_EQ(place.pick(kRelease, twin, {"main"}).error().code, ErrorCode::kConflict);
+  ASSERT_TRUE(place.pick(kRelease, second, {"staging", "production"}));
+  const std::string confirmation = place.plan(kRelease);
+  const auto done = place.pick(kRelease, confirmation, {"confirm"});
+  ASSERT_TRUE(done) << done.error().to_string();
+  EXPECT_EQ(to_json(done->state.outcome->values), R"({"branch":"release","env":["staging","production"]})");
+}
+
+TEST(Walking, AnAnswerThatCameSecondIsKept) {
+  PromptPlace place;
+  const std::string prompt = place.plan(kPlainQuestion);
+  ASSERT_TRUE(place.inbox.answer(place.id, place.submission({"canary"})));
+  EXPECT_EQ(place.pick(kPlainQuestion, prompt, {"staging"}).error().code, ErrorCode::kConflict);
+  EXPECT_FALSE(place.inbox.decline(place.id, {Channel::kElicitation, "codex"}, "{}"));
+  const auto state = place.inbox.load(place.id);
+  EXPECT_THAT(state->outcome->options, ElementsAre("canary"));
+  ASSERT_EQ(state->late.size(), 2U);
+  EXPECT_EQ(state->late[0].answer, "staging");
+  EXPECT_EQ(state->late[0].principal, "claude-code");
+  EXPECT_EQ(state->late[1].answer, "declined");
 }
 
 }  // namespace

@@ -8,6 +8,9 @@
 
 #include "base/document/stored_reader.hpp"
 #include "base/text/printable.hpp"
+#include "decision/brief.hpp"
+#include "decision/render/shown_labels.hpp"
+#include "decision/texts.hpp"
 
 namespace sb::inbox {
 namespace {
@@ -72,63 +75,89 @@ void add_section(std::string& text, std::string_view prefix, std::string_view pa
     text += fmt::format("\n{}{}\n", prefix, prefix.empty() ? quoted(paragraph) : continued(paragraph));
 }
 
-void add_options(std::string& text, const Decision& decision, bool marks_recommended) {
+// Each with its number or letter, its id and its label: all three are accepted as an answer.
+void add_options(std::string& text, const Decision& decision, const decision::Profile& profile) {
+  const bool marks_recommended = profile.recommended == decision::RecommendedMark::kSuffix;
+  const bool has_pages = decision.options.size() > static_cast<std::size_t>(profile.max_options);
+  const auto style = has_pages ? decision::OrdinalStyle::kLetterParen : profile.ordinals;
   std::size_t width = 0;
   for (const decision::Option& option : decision.options) width = std::max(width, option.id.size());
   if (!decision.options.empty()) text += "\n";
-  for (const decision::Option& option : decision.options) {
-    text += fmt::format("  {:<{}}  {}{}\n", option.id, width, continued(option.label),
-                        option.recommended && marks_recommended ? " (recommended)" : "");
-    if (!option.description.empty()) text += fmt::format("  {:<{}}  {}\n", "", width, continued(option.description));
+  for (std::size_t i = 0; i < decision.options.size(); ++i) {
+    const decision::Option& option = decision.options[i];
+    const std::string mark = decision::ordinal_mark(style, i);
+    text += fmt::format("  {}{:<{}}  {}{}\n", mark, option.id, width, continued(option.label),
+                        option.recommended && marks_recommended ? decision::kRecommendedSuffix : "");
+    if (!option.description.empty()) {
+      text += fmt::format("  {:<{}}  {}\n", "", mark.size() + width, continued(option.description));
+    }
   }
 }
 
 std::string how_to_answer(const Decision& decision) {
+  const std::string& locale = decision.locale;
   switch (decision.select.mode) {
     case SelectMode::kOne:
-      return "Choose one.";
+      return std::string(decision::text(locale, "inbox.one"));
     case SelectMode::kMany:
-      return fmt::format("Choose {} to {}.", decision.select.min, decision.select.max);
+      return decision::text_with(locale, "inbox.many", "counts",
+                                 fmt::format("{}–{}", decision.select.min, decision.select.max));
     case SelectMode::kText:
-      return "Answer with a text.";
+      return std::string(decision::text(locale, "inbox.text"));
     case SelectMode::kUrl:
-      return fmt::format("Open {} and finish there; then answer accept.", continued(decision.url));
+      return decision::text_with(locale, "inbox.url", "url", continued(decision.url));
     case SelectMode::kForm:
       break;
   }
-  std::string text = "Fill in:";
+  std::string text(decision::text(locale, "inbox.form"));
   for (const Field& field : decision.fields) {
-    text += fmt::format("\n  {}  {}{}", field.key, continued(field.title), field.required ? "" : " (optional)");
+    text += fmt::format("\n  {}  {}{}", field.key, continued(field.title),
+                        field.required ? "" : decision::text(locale, "inbox.optional"));
   }
   return text;
 }
 
-std::string text_of(const Decision& decision, bool marks_recommended) {
+std::string text_of(const Decision& decision, const decision::Profile& profile) {
+  const auto named = [&](std::string_view key) { return std::string(decision::text(decision.locale, key)) + " "; };
   std::string text = continued(decision.instruction) + "\n";
   add_section(text, "", decision.sections.context);
   add_section(text, "", decision.sections.eli10);
-  add_section(text, "At stake: ", decision.sections.stakes);
-  add_section(text, "", decision.sections.kind_note);
+  add_section(text, named("inbox.stakes"), decision.sections.stakes);
+  if (decision.sections.kind_note != decision::kKindNote) add_section(text, "", decision.sections.kind_note);
   add_section(text, "", decision.sections.safety_notice);
-  add_section(text, "Cannot be undone: ", decision.irreversible_note);
-  add_section(text, "Approves exactly: ", decision.digest);
-  add_options(text, decision, marks_recommended);
+  add_section(text, named("brief.one_way"), decision.irreversible_note);
+  add_section(text, named("inbox.digest"), decision.digest);
+  add_options(text, decision, profile);
+  if (const auto& recommendation = decision.sections.recommendation) {
+    add_section(text, decision::text(decision.locale, "form.recommended"),
+                fmt::format("{}{}{}", recommendation->choice, recommendation->reason.empty() ? "" : " — ",
+                            recommendation->reason));
+  }
   text += fmt::format("\n{}\n", how_to_answer(decision));
-  add_section(text, "Net: ", decision.sections.net);
+  add_section(text, named("inbox.net"), decision.sections.net);
   return text;
 }
 
 std::string text_of(const Chain& chain) {
-  std::string text = chain.instruction.empty() ? fmt::format("What should happen to each of these?\n")
-                                               : continued(chain.instruction) + "\n";
+  const auto said = [&](std::string_view key) { return decision::text(chain.locale, key); };
+  std::string text =
+      chain.instruction.empty() ? fmt::format("{}\n", said("inbox.chain")) : continued(chain.instruction) + "\n";
   for (const decision::ChainOption& option : chain.options) {
     text += fmt::format("\n{}  {}\n", option.key, continued(option.label));
     if (!option.eli10.empty()) text += fmt::format("{}\n", quoted(option.eli10));
     if (!option.description.empty()) text += fmt::format("{}\n", quoted(option.description));
-    for (const std::string& key : option.required_keys) text += fmt::format("  needs {}\n", key);
-    for (const std::string& key : option.conflicting_keys) text += fmt::format("  not together with {}\n", key);
+    if (option.recommended) {
+      text += fmt::format("  {}{}{}{}\n", said("form.recommended"), to_string(*option.recommended),
+                          option.reason.empty() ? "" : " — ", continued(option.reason));
+    }
+    for (const std::string& key : option.required_keys) {
+      text += fmt::format("  {}\n", decision::text_with(chain.locale, "inbox.needs", "other", key));
+    }
+    for (const std::string& key : option.conflicting_keys) {
+      text += fmt::format("  {}\n", decision::text_with(chain.locale, "inbox.clashes", "other", key));
+    }
   }
-  return text + "\nFor each: include, defer or cut.\n";
+  return text + fmt::format("\n{}\n", said("inbox.buckets"));
 }
 
 Value field_value(const Field& field) {
@@ -210,11 +239,10 @@ const Part* Question::find(std::string_view key) const {
 }
 
 Question question_of(const decision::Declaration& declaration) {
-  const bool marks_recommended = declaration.profile.recommended == decision::RecommendedMark::kSuffix;
   Question question;
   if (const Decision* decision = declaration.decision()) {
     question.id = decision->id;
-    question.text = text_of(*decision, marks_recommended);
+    question.text = text_of(*decision, declaration.profile);
     question.default_ids = decision->default_ids;
     question.typed_confirmation = decision->typed_confirmation;
     question.parts.push_back(part_of(*decision));
@@ -223,7 +251,7 @@ Question question_of(const decision::Declaration& declaration) {
     question.id = flow->id;
     for (const decision::FlowStep& step : flow->steps) {
       question.text += fmt::format("{}[{}] {}", question.text.empty() ? "" : "\n", step.key(),
-                                   text_of(step.decision, marks_recommended));
+                                   text_of(step.decision, declaration.profile));
       question.parts.push_back(part_of(step.decision));
       question.parts.back().key = step.key();
       question.parts.back().title = step.title;

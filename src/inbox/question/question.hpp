@@ -66,8 +66,9 @@ struct AnswerInput {
 Result<AnswerInput> check_answer(const Question& question, const AnswerInput& given);
 
 // For chains: kInvalid when an option is included without one it requires, or together with one it excludes. A person
-// guided through the chain may waive a requirement; a one-line answer may not.
+// may leave that broken on purpose; then these pairs are recorded as waived.
 Status check_dependencies(const Question& question, const AnswerInput& given);
+Value broken_dependencies(const Question& question, const AnswerInput& given);  // [[dependant, required]…]
 
 // `keep`, `a,b`, or for flows and chains `key=id,key2=a+b`; for text, the text itself; for forms `field=value,…` with
 // commas doubled inside a value.

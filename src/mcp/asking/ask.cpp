@@ -4,6 +4,8 @@
 
 #include "base/limits.hpp"
 #include "base/text/printable.hpp"
+#include "decision/text_block.hpp"
+#include "decision/walk/walk.hpp"
 #include "inbox/profile_files.hpp"
 #include "inbox/question/answer_command.hpp"
 #include "inbox/question/choice_text.hpp"
@@ -98,7 +100,11 @@ class Asking {
     const DecisionState taken = SB_TRY(inbox_.consume(state.id, asker()));
     // Withdrawn in the meantime.
     if (taken.is_open()) return awaiting(taken);
-    const Value outcome = text_content(to_json(to_json_value(taken)));
+    Value line = to_json_value(taken);
+    if (taken.outcome->kind == inbox::OutcomeKind::kCancelled) line.set("event", decision::kFlowCancel);
+    const Value outcome = text_content(to_json(line));
+    const std::string second = late_note(taken);
+    if (!second.empty()) return tool_result({text_content(second), outcome});
     if (!state.is_consumed) return tool_result({outcome});
     return tool_result({text_content(fmt::format("This is the outcome of {}, which you already received. To ask the "
                                                  "person the same question again, send `again: true`.",
@@ -110,6 +116,11 @@ class Asking {
     const bool is_signed = state.opened.needs_signature;
     const std::string command = inbox::answer_command(state.id, declaration_);
     std::string text = inbox::choice_text(declaration_);
+    if (state.position["held"] == Value(true)) {
+      const auto walk = decision::Walk::at(declaration_, state.position, 0);
+      text =
+          fmt::format("On hold at {}: stop asking, and discuss it with the person first. ", walk ? walk->place() : "");
+    }
     if (is_signed && !state.opened.operators) {
       text +=
           "\n\nThis needs an operator's signature, but there is no operator yet. A person must run `signalbox operator "

@@ -1,5 +1,7 @@
 #include "mcp/asking/carried_decisions.hpp"
 
+#include <fmt/format.h>
+
 #include "base/text/unicode.hpp"
 #include "engine/advance/questions.hpp"
 #include "mcp/asking/dialog.hpp"
@@ -30,6 +32,19 @@ struct Waited {
     return Waited{*session, *token, state.string_at("note").value_or("")};
   }
 };
+
+std::string with_note(std::string_view note, const std::string& more) {
+  return fmt::format("{}{}{}", note, note.empty() || more.empty() ? "" : "\n", more);
+}
+
+// A person answered a question of this session after it was closed: said once.
+std::string second_answer(inbox::Inbox& inbox, const SessionResponse& answer) {
+  const std::string session = answer.line.string_at("sessionId").value_or("");
+  const auto decision = session.empty() ? Result<std::string>("") : inbox.take_late(session);
+  if (!decision || decision->empty()) return {};
+  const auto state = inbox.load(*decision);
+  return state && state->outcome ? late_note(*state) : std::string();
+}
 
 std::string decision_of(const SessionResponse& answer) {
   if (answer.line.string_at("kind") != "awaiting_decision") return {};
@@ -74,11 +89,25 @@ class DecisionCarrier {
     }
     // No one reads a late result; the next call finds what was stored.
     if (call_.is_late) return tool_result({});
+    if (heard.again && !heard.again->rejection.empty()) {
+      const auto rejected = home_.home().inbox().load(asked.decision);
+      if (!rejected) return error_result(rejected.error());
+      if (auto why = ask_in_dialog(worker_.seams(), *rejected, *engine::declaration_of(rejected->opened), call_,
+                                   *heard.again, waited.to_value(), waited.session + "/" + asked.decision)) {
+        return std::move(*why);
+      }
+    }
+    if (heard.came_second) {
+      (void)home_.home().inbox().take_late(waited.session);
+      if (const auto now = home_.home().inbox().load(asked.decision)) note_ = with_note(note_, late_note(*now));
+    }
     auto answer = continue_session(waited.token);
     if (!answer) return error_result(answer.error());
     if (decision_of(*answer) != asked.decision) return carry(std::move(*answer));
     if (!heard.again) return answer_result(*answer, note_, call_.client_name);
-    return ask(*answer, *state, *heard.again);
+    const auto now = home_.home().inbox().load(asked.decision);
+    if (!now) return error_result(now.error());
+    return ask(*answer, *now, *heard.again);
   }
 
  private:
@@ -119,10 +148,11 @@ std::optional<HandlerResult> resume_pending_call(WorkerContext& worker, Call& ca
 }
 
 HandlerResult ask_for_decision(WorkerContext& worker, SessionResponse answer, Call& call, std::string_view note) {
-  if (decision_of(answer).empty()) return answer_result(answer, note, call.client_name);
   const auto home = worker.home();
-  if (!home) return error_result(home.error());
-  return DecisionCarrier(worker, **home, call, std::string(note)).carry(std::move(answer));
+  if (!home) return decision_of(answer).empty() ? answer_result(answer, note, call.client_name) : error_result(home.error());
+  const std::string all = with_note(note, second_answer((*home)->home().inbox(), answer));
+  if (decision_of(answer).empty()) return answer_result(answer, all, call.client_name);
+  return DecisionCarrier(worker, **home, call, all).carry(std::move(answer));
 }
 
 }  // namespace sb::mcp

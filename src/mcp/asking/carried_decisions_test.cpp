@@ -8,6 +8,7 @@
 namespace sb::mcp {
 namespace {
 
+using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;
@@ -35,7 +36,7 @@ TEST_F(CarryingTest, GateIsAskedAndItsAnswerReturnsTheNextStepInTheSameCall) {
   EXPECT_THAT(params["message"].as_string(), HasSubstr("Accept the result of this step?"));
   EXPECT_THAT(params["message"].as_string(), HasSubstr("| Done."));
   EXPECT_EQ(to_json(params["requestedSchema"]["properties"]["choice"]["oneOf"]),
-            R"([{"const":"approve","title":"Approve"},{"const":"reject","title":"Reject"}])");
+            R"([{"const":"approve","title":"1) Approve"},{"const":"reject","title":"2) Reject"}])");
   EXPECT_THAT(ask.bound_to, HasSubstr(P::decision_of(waiting)));
   EXPECT_THAT(ask.bound_to, HasSubstr(waiting.line.string_at("sessionId").value()));
   EXPECT_FALSE(ask.is_moot());
@@ -95,10 +96,49 @@ TEST_F(CarryingTest, AClientWithoutTheSecretRelaysWhereThatIsAllowed) {
 
 TEST_F(CarryingTest, RejectionPassesItsReasonToTheAgent) {
   const InputRequired ask = asked_of_client(place.asked(kGated));
-  const Value content = Value::object({{"choice", "reject"}, {"reason", "Too short"}});
-  const HandlerResult next = place.resume(P::answered(P::call(), ask, P::accept(content)));
+  EXPECT_EQ(ask.requests[0].params["requestedSchema"]["properties"].size(), 1u);
+  const HandlerResult why = place.resume(P::answered(P::call(), ask, P::choose("reject")));
+  ASSERT_NE(P::ask_of(why), nullptr);
+  EXPECT_EQ(to_json(P::ask_of(why)->requests[0].params["requestedSchema"]["required"]), R"(["reason"])");
+  const Value content = Value::object({{"reason", "Too short"}});
+  const HandlerResult next = place.resume(P::answered(P::call(), *P::ask_of(why), P::accept(content)));
   EXPECT_EQ(P::kind_of(next), "blocked");
   EXPECT_THAT(P::text_of(next), HasSubstr("Too short"));
+}
+
+TEST_F(CarryingTest, ARejectionStandsWithoutItsReason) {
+  for (const Value& result :
+       {P::act("cancel"), P::act("decline"), P::accept(Value::object({{"reason", 7}})), Value()}) {
+    const engine::SessionResponse waiting = place.asked(kGated);
+    const HandlerResult why = place.resume(P::answered(P::call(), asked_of_client(waiting), P::choose("reject")));
+    ASSERT_NE(P::ask_of(why), nullptr);
+    const HandlerResult next = place.resume(P::answered(P::call(), *P::ask_of(why), result));
+    EXPECT_EQ(P::kind_of(next), "blocked") << to_json(result);
+    EXPECT_THAT(place.state(P::decision_of(waiting)).outcome->options, ElementsAre("reject"));
+  }
+}
+
+TEST_F(CarryingTest, ARejectionThatCameSecondIsReportedAndKept) {
+  const engine::SessionResponse waiting = place.asked(kGated);
+  const InputRequired ask = asked_of_client(waiting);
+  place.answer_elsewhere(P::decision_of(waiting), {"approve"});
+  const HandlerResult next = place.resume(P::answered(P::call(), ask, P::choose("reject")));
+  EXPECT_EQ(P::step_of(next), "two");
+  EXPECT_THAT(P::text_of(next),
+              AllOf(HasSubstr("by ann first"), HasSubstr("\"reject\""), HasSubstr("Tell the person")));
+  ASSERT_EQ(place.state(P::decision_of(waiting)).late.size(), 1u);
+}
+
+TEST_F(CarryingTest, ALateRejectionIsReportedByTheNextCall) {
+  const engine::SessionResponse waiting = place.asked(kGated);
+  const InputRequired ask = asked_of_client(waiting);
+  place.answer_elsewhere(P::decision_of(waiting), {"approve"});
+  Call late = P::answered(P::call(), ask, P::choose("reject"));
+  late.is_late = true;
+  place.resume(late);
+  const engine::SessionResponse next = place.sessions().continue_session({.token = P::token_of(waiting)}).value();
+  EXPECT_THAT(P::text_of(place.carry(next, P::call())), HasSubstr("Tell the person"));
+  EXPECT_THAT(P::text_of(place.carry(next, P::call())), Not(HasSubstr("Tell the person")));
 }
 
 TEST_F(CarryingTest, ClientWithoutFormsGetsTheContextAndTheTextBlock) {
@@ -178,7 +218,7 @@ TEST_F(CarryingTest, ContinuesImmediatelyWithAnAnswerFromElsewhere) {
   // A later answer from the dialog changes nothing.
   EXPECT_EQ(P::step_of(place.resume(P::answered(P::call(), ask, P::choose("reject")))), "two");
   EXPECT_EQ(place.state(P::decision_of(waiting)).outcome->principal, "ann");
-  EXPECT_THAT(place.events(P::decision_of(waiting)), ElementsAre("opened", "answered", "taken"));
+  EXPECT_THAT(place.events(P::decision_of(waiting)), ElementsAre("opened", "answered", "taken", "late"));
 }
 
 TEST_F(CarryingTest, LateAnswerCountsAndTheNextCallContinues) {
@@ -238,7 +278,9 @@ TEST_F(CarryingTest, TwoClientsAskTheSamePersonAndTheFirstAnswerCounts) {
   other.client_name = "another";
   const InputRequired one = asked_of_client(waiting);
   const InputRequired two = asked_of_client(waiting, other);
-  EXPECT_EQ(P::kind_of(place.resume(P::answered(other, two, P::choose("reject")))), "blocked");
+  // The rejection counts before its reason is given.
+  const HandlerResult why = place.resume(P::answered(other, two, P::choose("reject")));
+  ASSERT_NE(P::ask_of(why), nullptr);
   EXPECT_EQ(P::kind_of(place.resume(P::answered(P::call(), one, P::choose("approve")))), "blocked");
   EXPECT_EQ(place.state(P::decision_of(waiting)).outcome->principal, "another (local)");
 }
@@ -316,8 +358,7 @@ TEST_F(CarryingTest, HostileContentAnswersNothing) {
       P::accept(Value::object({{"choice", "Approve"}})),
       P::accept(Value::object({{"choice", "approve\xff"}})),
       P::accept(Value::object({{"choice", "approve"}, {"reason", std::string(1u << 20, 'x')}})),
-      P::accept(Value::object({{"choice", "reject"}, {"reason", "\xff"}})),
-      P::accept(Value::object({{"choice", "reject"}, {"reason", 7}})),
+      P::accept(Value::object({{"choice", "reject"}, {"reason", "Too short"}})),
       P::accept(Value::object({{std::string(1u << 20, 'k'), "approve"}}))};
   for (const Value& result : hostile) {
     const InputRequired ask = asked_of_client(waiting);
@@ -346,14 +387,16 @@ TEST_F(CarryingTest, ClientNameIsShortenedAndSanitized) {
 TEST_F(CarryingTest, OldRevisionsGetEnumNamesAndRows) {
   const Call old = P::call(Revision::k2025_06_18);
   const InputRequired one = asked_of_client(place.asked(kGated), old);
-  EXPECT_EQ(to_json(one.requests[0].params["requestedSchema"]["properties"]["choice"]),
-            R"({"type":"string","enum":["approve","reject"],"enumNames":["Approve","Reject"]})");
+  EXPECT_EQ(
+      to_json(one.requests[0].params["requestedSchema"]["properties"]["choice"]),
+      R"({"type":"string","title":"Your choice","enum":["approve","reject"],"enumNames":["1) Approve","2) Reject"]})");
   const engine::SessionResponse many =
       place.asked(deciding("{instruction: \"Which?\", options: [a, b, c], select: many}"));
   const InputRequired rows = asked_of_client(many, old);
-  EXPECT_EQ(to_json(rows.requests[0].params["requestedSchema"]["properties"]["choices:b"]),
-            R"({"type":"boolean","title":"b"})");
-  const Value chosen = P::accept(Value::object({{"choices:a", true}, {"choices:b", false}, {"choices:c", true}}));
+  EXPECT_EQ(to_json(rows.requests[0].params["requestedSchema"]["properties"]["choices:02:b"]),
+            R"({"type":"boolean","title":"2) b","default":false})");
+  const Value chosen =
+      P::accept(Value::object({{"choices:01:a", true}, {"choices:02:b", false}, {"choices:03:c", true}}));
   EXPECT_EQ(P::step_of(place.resume(P::answered(old, rows, chosen))), "two");
   EXPECT_THAT(place.state(P::decision_of(many)).outcome->options, ElementsAre("a", "c"));
 }

@@ -5,11 +5,15 @@
 #include <algorithm>
 
 #include "base/crypto.hpp"
+#include "base/limits.hpp"
+#include "base/text.hpp"
 #include "base/text/printable.hpp"
 #include "base/text/unicode.hpp"
 #include "decision/render/form.hpp"
 #include "decision/render/host_answer.hpp"
 #include "decision/render/render.hpp"
+#include "decision/render/shown_labels.hpp"
+#include "decision/texts.hpp"
 
 namespace sb::mcp {
 namespace {
@@ -42,6 +46,27 @@ bool is_cut(const decision::Rendered& rendered, const Prompt& prompt, const Prof
          has_lines(sections.safety_notice);
 }
 
+// A form has no row for other text, so the way back is an option of its own.
+void add_back(Prompt& prompt) {
+  decision::Option back;
+  back.id = kPreviousPage;
+  back.label = decision::text(prompt.locale, "form.back");
+  prompt.options.insert(prompt.options.begin(), std::move(back));
+}
+
+// As the same options are marked in texts: with a number or a letter.
+void number_titles(Value& property, const Profile& profile) {
+  Value* items = property.find("items");
+  Value* list = items != nullptr ? items->find("anyOf") : property.find("oneOf");
+  if (list == nullptr || !list->is_array()) return;
+  for (std::size_t i = 0; i < list->size(); ++i) {
+    Value& option = list->items()[i];
+    const std::string mark = decision::ordinal_mark(profile.ordinals, i);
+    const std::string title = option.string_at("title").value_or("");
+    if (!title.starts_with(mark)) option.set("title", mark + title);
+  }
+}
+
 // The options of a field in the form used before revision 2025-11-25.
 Value as_legacy_enum(Value property) {
   Value ids = Value::array();
@@ -56,8 +81,68 @@ Value as_legacy_enum(Value property) {
   return property;
 }
 
-std::string row_name(const std::string& field, const std::string& id) {
-  return fmt::format("{}:{}", field, id);
+std::string row_name(const std::string& field, std::size_t index, const std::string& id) {
+  return fmt::format("{}:{:02}:{}", field, index + 1, id);
+}
+
+// The words of a problem that the readers name by a code.
+std::string problem_text(std::string_view locale, const std::string& reason) {
+  if (reason == "arity") return std::string(decision::text(locale, "form.arity"));
+  if (reason == "duplicate") return std::string(decision::text(locale, "form.duplicate"));
+  return reason;
+}
+
+// A confirmation on one line; any other question as it is.
+std::string question_line(const Prompt& prompt) {
+  if (prompt.summary.empty()) {
+    return prompt.label.empty() ? prompt.instruction : fmt::format("{} — {}", prompt.label, prompt.instruction);
+  }
+  std::string line = "Summary: ";
+  for (const auto& [field, value] : prompt.summary) {
+    line += fmt::format("{}{}: {}", line.ends_with(": ") ? "" : "; ", field, value);
+  }
+  return line;
+}
+
+std::string first_line_from(std::string_view text) {
+  const std::size_t begin = text.find_first_not_of(" \n");
+  return begin == std::string_view::npos ? std::string() : std::string(first_line(text.substr(begin)));
+}
+
+// What was delivered, what is recommended, or what it is about: one short line.
+std::string gist_of(const Prompt& prompt) {
+  const decision::Sections& sections = prompt.sections;
+  constexpr std::string_view kDelivered = "\nDelivered:\n";
+  if (const std::size_t at = sections.context.find(kDelivered); at != std::string::npos) {
+    return first_line_from(std::string_view(sections.context).substr(at + kDelivered.size()));
+  }
+  if (!prompt.irreversible_note.empty()) return first_line_from(prompt.irreversible_note);
+  if (sections.recommendation && !sections.recommendation->reason.empty()) {
+    const std::string& choice = sections.recommendation->choice;
+    const auto found = std::ranges::find(prompt.options, choice, &decision::Option::id);
+    return fmt::format("{}{}: {}", decision::text(prompt.locale, "form.recommended"),
+                       found == prompt.options.end() ? choice : found->label, sections.recommendation->reason);
+  }
+  for (const std::string* text : {&sections.net, &sections.stakes, &sections.eli10, &sections.context}) {
+    if (!text->empty()) return first_line_from(*text);
+  }
+  return {};
+}
+
+// `Attempt 2` where the step was submitted more than once.
+std::string attempt_in(const std::string& context) {
+  const std::size_t at = context.find("\nAttempt ");
+  return at == std::string::npos ? "" : first_line_from(std::string_view(context).substr(at));
+}
+
+constexpr std::size_t kShownColumns = 72;
+
+std::string cut_line(const std::string& line) {
+  const std::string plain = printable(line);
+  if (count_code_points(plain) <= kShownColumns) return plain;
+  std::size_t at = 0;
+  for (std::size_t i = 0; i + 1 < kShownColumns; ++i) (void)next_code_point(plain, at);
+  return plain.substr(0, at) + "…";
 }
 
 std::string page_name(std::string_view name, const Prompt& prompt) {
@@ -92,10 +177,12 @@ std::string DecisionForm::Item::inner_name() const {
                                                   : "choice";
 }
 
-Result<DecisionForm> DecisionForm::of(const Declaration& declaration, const inbox::Question& question,
+Result<DecisionForm> DecisionForm::of(const decision::Walk& walk, const inbox::Question& question,
                                       const Options& options) {
   DecisionForm form;
+  const Declaration& declaration = walk.declaration();
   const Profile& profile = declaration.profile;
+  Prompt first;
   if (const Decision* decision = declaration.decision()) {
     if (decision->select.mode == SelectMode::kUrl) return unsupported("a question answered on a web page");
     const auto pages = prompts_of(*decision, profile, declaration.hash);
@@ -106,26 +193,43 @@ Result<DecisionForm> DecisionForm::of(const Declaration& declaration, const inbo
     for (const Prompt& page : pages) {
       if (!is_many && page.page != options.page) continue;
       const std::string name = is_many ? page_name("choices", page) : std::string();
-      SB_TRY(form.add(page, profile, options.revision, "", name));
+      SB_TRY(form.add(for_person(page), profile, options.revision, "", name));
     }
-  } else if (const decision::Flow* flow = declaration.flow()) {
-    form.needs_whole_text_ = true;
-    for (const decision::FlowStep& step : flow->steps) {
-      const auto pages = prompts_of(*flow, step, profile, declaration.hash);
-      const bool is_many = step.decision.select.mode == SelectMode::kMany;
-      if (pages.size() > 1 && !is_many) return unsupported("a flow in which one question has several pages");
-      for (Prompt page : pages) {
-        if (page.header.empty()) page.header = step.title;
-        SB_TRY(form.add(page, profile, options.revision, step.key(), page_name(step.key(), page)));
-      }
-    }
+    first = pages.front();
   } else {
-    return unsupported("a chain");
+    form.is_walk_ = true;
+    first = walk.is_held() ? walk.hold_prompt() : for_person(walk.prompt());
+    if (first.page > 1) add_back(first);
+    // What a walk adds to its own options is not limited by the profile: a form can hold it.
+    Profile wide = profile;
+    wide.max_options = static_cast<int>(sb::limits::kOptions);
+    SB_TRY(form.add(first, wide, options.revision, "", ""));
   }
-  if (form.needs_whole_text_) form.message_ = question.text;
-  SB_TRY(form.add_extra_fields(question, options.takes_reason));
+  form.locale_ = first.locale;
+  // A walk shows one question of several; the others are in the inbox.
+  if (form.needs_whole_text_ && !form.is_walk_) form.message_ = question.text;
+  form.message_ = form.headed(first, question, options.decision_id);
+  SB_TRY(form.add_typed_confirmation(question));
   form.render_hash_ = sha256_hex(to_canonical_json(form.params()));
   return form;
+}
+
+// The first lines, then the rest of the message.
+std::string DecisionForm::headed(const Prompt& first, const inbox::Question& question, const std::string& id) const {
+  const std::string line = printable(question_line(first));
+  std::string rest = without_trailing_newlines(message_);
+  if (rest.starts_with(line)) rest.erase(0, line.size());
+  while (rest.starts_with('\n')) rest.erase(0, 1);
+  if (rest.empty() && first.summary.empty()) return line;
+  std::string pointer = decision::text_with(first.locale, "form.all", "command",
+                                            fmt::format("signalbox inbox show {}", id.empty() ? question.id : id));
+  if (const std::string attempt = attempt_in(first.sections.context); !attempt.empty()) {
+    pointer = fmt::format("{}. {}", attempt, pointer);
+  }
+  std::string head = line;
+  if (const std::string gist = gist_of(first); !gist.empty()) head += "\n" + cut_line(gist);
+  head += "\n" + pointer;
+  return rest.empty() ? head : fmt::format("{}\n\n{}", head, rest);
 }
 
 Status DecisionForm::add(const Prompt& prompt, const Profile& profile, Revision revision, std::string part,
@@ -145,7 +249,8 @@ Status DecisionForm::add(const Prompt& prompt, const Profile& profile, Revision 
     if (schema["required"].is_array()) required_ = schema["required"];
   } else {
     Value property = schema["properties"][item.inner_name()];
-    if (!item.part.empty()) property.set("description", prompt.instruction);
+    number_titles(property, profile);
+    if (property.find("title") == nullptr) property.set("title", decision::text(prompt.locale, "form.choice"));
     add_field(item, std::move(property), revision);
   }
   items_.push_back(std::move(item));
@@ -159,28 +264,22 @@ void DecisionForm::add_field(const Item& item, Value property, Revision revision
     required_.push_back(item.name);
     return;
   }
+  std::size_t index = 0;
   for (const Value& option : property["items"]["anyOf"].items()) {
-    Value row = Value::object({{"type", "boolean"}, {"title", option["title"]}});
-    if (const Value* description = property.find("description")) row.set("description", *description);
-    properties_.set(row_name(item.name, option["const"].as_string()), std::move(row));
+    Value row = Value::object({{"type", "boolean"}, {"title", option["title"]}, {"default", false}});
+    properties_.set(row_name(item.name, index++, option["const"].as_string()), std::move(row));
   }
 }
 
-Status DecisionForm::add_extra_fields(const inbox::Question& question, bool takes_reason) {
-  has_reason_ = takes_reason && properties_.find(kReason) == nullptr;
-  if (has_reason_) {
-    properties_.set(kReason, Value::object({{"type", "string"},
-                                            {"title", "Reason"},
-                                            {"description", "Optional; passed to the requester"},
-                                            {"maxLength", kReasonLength}}));
-  }
+Status DecisionForm::add_typed_confirmation(const inbox::Question& question) {
   typed_confirmation_ = question.typed_confirmation;
   if (typed_confirmation_.empty()) return {};
   if (properties_.find(kConfirmation) != nullptr) return unsupported("a field named like the typed confirmation");
-  const std::string words = fmt::format("Type {} to continue", printable(typed_confirmation_));
   properties_.set(
       kConfirmation,
-      Value::object({{"type", "string"}, {"title", "Confirmation"}, {"description", words}, {"minLength", 1}}));
+      Value::object({{"type", "string"},
+                     {"title", decision::text_with(locale_, "form.type", "words", printable(typed_confirmation_))},
+                     {"minLength", 1}}));
   required_.push_back(kConfirmation);
   return {};
 }
@@ -190,7 +289,8 @@ Value DecisionForm::params(std::string_view problem) const {
   if (required_.size() > 0) schema.set("required", required_);
   std::string message = message_;
   while (message.ends_with('\n')) message.pop_back();
-  if (!problem.empty()) message = fmt::format("Not accepted: {}.\n\n{}", problem, message);
+  if (!problem.empty())
+    message = fmt::format("{}\n{}", decision::text_with(locale_, "form.problem", "problem", problem), message);
   return Value::object({{"mode", "form"}, {"message", std::move(message)}, {"requestedSchema", std::move(schema)}});
 }
 
@@ -199,8 +299,7 @@ Result<Value> DecisionForm::content_for(const Item& item, const Value& content) 
   Value inner = Value::object();
   if (item.shape.select.mode == SelectMode::kForm) {
     for (const Value::Member& member : content.members()) {
-      const bool is_ours =
-          (member.name == kConfirmation && !typed_confirmation_.empty()) || (member.name == kReason && has_reason_);
+      const bool is_ours = member.name == kConfirmation && !typed_confirmation_.empty();
       if (!is_ours) inner.set(member.name, member.value);
     }
     return inner;
@@ -211,12 +310,12 @@ Result<Value> DecisionForm::content_for(const Item& item, const Value& content) 
   }
   Value ids = Value::array();
   bool has_any = false;
+  std::size_t index = 0;
   for (const decision::ShownOption& option : item.shape.questions.front().options) {
-    const Value* row = content.find(row_name(item.name, option.shown));
+    const std::string name = row_name(item.name, index++, option.shown);
+    const Value* row = content.find(name);
     if (row == nullptr) continue;
-    if (!row->is_bool()) {
-      return fail(ErrorCode::kInvalid, row_name(item.name, option.shown) + ": must be true or false");
-    }
+    if (!row->is_bool()) return fail(ErrorCode::kInvalid, name + ": must be true or false");
     has_any = true;
     if (row->as_bool()) ids.push_back(option.shown);
   }
@@ -245,7 +344,7 @@ std::optional<FormAnswer> DecisionForm::read_item(const Item& item, const Value&
       if (items_.size() == 1) return without(FormAnswer::Kind::kEmpty);
       return invalid(item.name + ": is missing");
     case HostAnswerKind::kInvalid:
-      return invalid(answer.reason);
+      return invalid(problem_text(locale_, answer.reason));
     default:
       return invalid("it could not be parsed");
   }
@@ -256,16 +355,19 @@ FormAnswer DecisionForm::read_content(const Value& content) const {
     if (properties_.find(member.name) == nullptr) return invalid(member.name + ": is not a field of this form");
   }
   FormAnswer answer{.kind = FormAnswer::Kind::kAnswered};
+  if (is_walk_) {
+    const auto inner = content_for(items_.front(), content);
+    if (!inner) return invalid(inner.error().message);
+    answer.host = parse_answer(items_.front().shape, Value::object({{"action", "accept"}, {"content", *inner}}));
+    if (answer.host.result == HostAnswerKind::kEmpty) return without(FormAnswer::Kind::kEmpty);
+    if (answer.host.result != HostAnswerKind::kInvalid) return answer;
+    return invalid(problem_text(locale_, answer.host.reason));
+  }
   for (const Item& item : items_) {
     if (auto other = read_item(item, content, answer.given)) return std::move(*other);
   }
   if (!typed_confirmation_.empty() && content.string_at(kConfirmation) != typed_confirmation_) {
     return invalid(fmt::format("{}: does not match the text to type", kConfirmation));
-  }
-  if (const Value* reason = content.find(kReason); has_reason_ && reason != nullptr) {
-    const Status fits = decision::check_property(properties_[kReason], *reason);
-    if (!fits) return invalid(fmt::format("{}: {}", kReason, fits.error().message));
-    if (!is_blank(reason->as_string())) answer.remark = reason->as_string();
   }
   return answer;
 }
@@ -280,6 +382,27 @@ FormAnswer DecisionForm::read(const Value& result) const {
   if (!content.is_object()) return invalid("content: must be an object");
   if (content.size() == 0) return without(FormAnswer::Kind::kEmpty);
   return read_content(content);
+}
+
+Value reason_form(std::string_view locale, std::string_view decision_id) {
+  const Value reason = Value::object({{"type", "string"},
+                                      {"title", decision::text(locale, "form.reason")},
+                                      {"minLength", 1},
+                                      {"maxLength", kReasonLength}});
+  return Value::object(
+      {{"mode", "form"},
+       {"message", fmt::format("{}\n{}", decision::text(locale, "form.why"),
+                               decision::text_with(locale, "form.all", "command",
+                                                   fmt::format("signalbox inbox show {}", decision_id)))},
+       {"requestedSchema", Value::object({{"type", "object"},
+                                          {"properties", Value::object({{std::string(kReason), reason}})},
+                                          {"required", Value(Value::Array{Value(kReason)})}})}});
+}
+
+std::string reason_in(const Value& result) {
+  if (result.string_at("action") != "accept") return {};
+  const std::string text = result["content"].string_at(kReason).value_or("");
+  return is_utf8(text) && !is_blank(text) && text.size() <= sb::limits::kTextBytes ? text : "";
 }
 
 }  // namespace sb::mcp

@@ -1,20 +1,24 @@
 // Renders a decision as a form for an MCP client's own dialog, and parses the answer into ids. Pure.
 //
-// A single decision is the form that decision/render makes; a flow is one form with one field per step, so that the
-// user sees everything before submitting. The message is the renderer's if that shows everything, otherwise the full
-// text of the question as the inbox shows it. No choice field has a default: a recommendation never takes effect by
+// A single decision is the form that decision/render makes; a flow or chain is one form per prompt of its walk
+// (decision/walk), the confirmation included. No choice field has a default: a recommendation never takes effect by
 // itself.
+//
+// Some clients show three lines of the message, each cut at the width of the window. So it begins with the question,
+// the gist of what is to be decided, and the command that shows all of it; the full text follows for clients that show
+// more. A message that is only the question is one line.
 //
 //   one      {choice: {oneOf: [{const: ID, title: LABEL}...]}}
 //            before 2025-11-25: {choice: {enum: [...], enumNames: [...]}}
 //   many     {choices: {items: {anyOf: [...]}}}
-//            before 2025-11-25 a yes or no per option: {"choices:ID": {type: boolean}...}
+//            before 2025-11-25 a yes or no per option: {"choices:01:ID": {type: boolean, default: false}...}; the
+//            number keeps the order in clients that sort fields by name, and without the default some send true
 //   pages    of one: a form each, whose last entry opens the next page (FormAnswer::kMore)
 //            of many: a field each, "choices (2)"...
 //   text     {text: ...}
 //   form     its own fields
-//   flow     the same as one and many, under the steps' keys
-//   besides  {reason: ...} if a reason may be given, {confirmation: ...} if a text must be typed
+//   besides  {confirmation: ...} if a text must be typed
+//   reason   {reason: ...}: a form of its own, after a rejection (reason_form)
 //
 // The answer is not trusted: an unexpected member, a value of the wrong kind or an id that was not offered makes it
 // kInvalid, whatever else it contains.
@@ -26,10 +30,14 @@
 
 #include "decision/prompt.hpp"
 #include "decision/render/answer_shape.hpp"
+#include "decision/walk/walk.hpp"
 #include "inbox/question/question.hpp"
 #include "mcp/peer/revision.hpp"
 
 namespace sb::mcp {
+
+// The id of a walk's own entry on every page but the first.
+inline constexpr std::string_view kPreviousPage = "previous-page";
 
 struct FormAnswer {
   enum class Kind {
@@ -41,7 +49,7 @@ struct FormAnswer {
     kInvalid  // `problem` says why, using the form's field names
   } kind = Kind::kInvalid;
   inbox::AnswerInput given = {};
-  std::string remark = {};
+  decision::HostAnswer host = {};  // of a flow or chain: the answer to its open prompt
   std::string problem = {};
 };
 
@@ -49,16 +57,15 @@ class DecisionForm {
  public:
   struct Options {
     Revision revision = Revision::k2025_11_25;
-    int page = 1;
-    bool takes_reason = false;
+    int page = 1;                  // of a decision
+    std::string decision_id = {};  // for the command that shows all of it
   };
-  // kUnsupported if no form can show it: a chain (it guides a person through its questions), a url, a secret, a flow
-  // with a step of more options than its profile shows on one page. kNotFound: no such page.
-  static Result<DecisionForm> of(const decision::Declaration& declaration, const inbox::Question& question,
-                                 const Options& options);
+  // kUnsupported if no form can show it: a url, a secret. kNotFound: no such page.
+  static Result<DecisionForm> of(const decision::Walk& walk, const inbox::Question& question, const Options& options);
 
   // The parameters of elicitation/create; `problem`: what was wrong with the previous answer.
   Value params(std::string_view problem = {}) const;
+  const std::string& locale() const { return locale_; }
   // SHA-256 (hex) of what is shown.
   const std::string& render_hash() const { return render_hash_; }
   FormAnswer read(const Value& result) const;
@@ -76,19 +83,25 @@ class DecisionForm {
   Status add(const decision::Prompt& prompt, const decision::Profile& profile, Revision revision, std::string part,
              std::string name);
   void add_field(const Item& item, Value property, Revision revision);
-  Status add_extra_fields(const inbox::Question& question, bool takes_reason);
+  Status add_typed_confirmation(const inbox::Question& question);
+  std::string headed(const decision::Prompt& first, const inbox::Question& question, const std::string& id) const;
   Result<Value> content_for(const Item& item, const Value& content) const;
   std::optional<FormAnswer> read_item(const Item& item, const Value& content, inbox::AnswerInput& given) const;
   FormAnswer read_content(const Value& content) const;
 
   std::vector<Item> items_;
   std::string message_;
+  std::string locale_;
+  bool is_walk_ = false;
   bool needs_whole_text_ = false;
   Value properties_ = Value::object();
   Value required_ = Value::array();
-  bool has_reason_ = false;
   std::string typed_confirmation_;
   std::string render_hash_;
 };
+
+// The parameters of the form that asks why, and the reason in its answer; empty where none was given.
+Value reason_form(std::string_view locale, std::string_view decision_id);
+std::string reason_in(const Value& result);
 
 }  // namespace sb::mcp

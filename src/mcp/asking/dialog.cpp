@@ -4,9 +4,12 @@
 
 #include <algorithm>
 
+#include "base/crypto.hpp"
 #include "base/text.hpp"
 #include "base/text/printable.hpp"
 #include "base/text/unicode.hpp"
+#include "decision/walk/walk.hpp"
+#include "engine/advance/questions.hpp"
 #include "inbox/home.hpp"
 #include "mcp/asking/decision_form.hpp"
 
@@ -25,17 +28,22 @@ std::string short_line(std::string_view text, std::size_t bytes) {
   return std::string(utf8_prefix(line, bytes));
 }
 
-// A gate asks for a reason: a rejection is returned with its reason.
-bool takes_reason(const DecisionState& state, const decision::Declaration& declaration) {
+// A gate asks why: a rejection is returned with its reason.
+bool asks_why(const DecisionState& state, const decision::Declaration& declaration, std::string_view chosen) {
   const decision::Decision* decision = declaration.decision();
-  return decision != nullptr && decision->kind == decision::DecisionKind::kApproval && !state.opened.session.empty();
+  return decision != nullptr && decision->kind == decision::DecisionKind::kApproval && !state.opened.session.empty() &&
+         chosen == engine::kReject;
 }
 
 Result<DecisionForm> form_of(const DecisionState& state, const decision::Declaration& declaration, const Call& call,
                              const DialogState& asked) {
-  return DecisionForm::of(
-      declaration, state.opened.question,
-      {.revision = call.revision, .page = asked.page, .takes_reason = takes_reason(state, declaration)});
+  const auto walk = SB_TRY(decision::Walk::at(declaration, state.position, 0));
+  return DecisionForm::of(walk, state.opened.question,
+                          {.revision = call.revision, .page = asked.page, .decision_id = state.id});
+}
+
+std::string digest_of(const DecisionState& state) {
+  return sha256_hex(to_canonical_json(state.position)).substr(0, 16);
 }
 
 // Called from any worker, so it opens its own home; if the store cannot be read, the answer is no.
@@ -55,14 +63,15 @@ DialogState next_round(const DialogState& asked) {
 // Processes one answer of a client.
 class Hearing {
  public:
-  Hearing(inbox::Inbox& inbox, const DecisionState& state, const Call& call, const DialogState& asked)
-      : inbox_(inbox), state_(state), call_(call), asked_(asked) {}
+  Hearing(inbox::Inbox& inbox, const DecisionState& state, const decision::Declaration& declaration, const Call& call,
+          const DialogState& asked)
+      : inbox_(inbox), state_(state), declaration_(declaration), call_(call), asked_(asked) {}
 
   Result<DialogResult> hear(const DecisionForm& form, const Value& result, OnDecline declining) {
     const FormAnswer answer = form.read(result);
     switch (answer.kind) {
       case FormAnswer::Kind::kAnswered:
-        return take(form, answer, result);
+        return declaration_.decision() ? take(form, answer, result) : walk_on(form, answer, result);
       case FormAnswer::Kind::kMore: {
         DialogState next = next_round(asked_);
         ++next.page;
@@ -70,7 +79,7 @@ class Hearing {
       }
       case FormAnswer::Kind::kDeclined:
         if (declining == OnDecline::kRecordOnly) return noted(inbox_.note_dialog_declined(state_.id, person()));
-        return noted(inbox_.decline(state_.id, person(), R"({"action":"decline"})"));
+        return answered_or_second(inbox_.decline(state_.id, person(), R"({"action":"decline"})"));
       case FormAnswer::Kind::kCancelled:
         return noted(inbox_.note_no_answer(state_.id, HostResult::kCancelled, person()));
       case FormAnswer::Kind::kEmpty:
@@ -80,6 +89,13 @@ class Hearing {
         return ask_again(answer.problem);
     }
     return DialogResult{};
+  }
+
+  // The answer to the form that asks why; there may be none, or the agent has read the rejection meanwhile.
+  Result<DialogResult> explain(const Value& result) {
+    const std::string reason = reason_in(result);
+    if (!reason.empty()) SB_TRY(noted(inbox_.note_free_text(state_.id, reason, person())));
+    return DialogResult{.has_answer = true};
   }
 
   Result<DialogResult> on_no_answer() {
@@ -95,16 +111,61 @@ class Hearing {
   }
 
   Result<DialogResult> take(const DecisionForm& form, const FormAnswer& answer, const Value& result) {
+    const bool is_rejection = answer.given.options.size() == 1 && !call_.is_late && state_.is_open() &&
+                              asks_why(state_, declaration_, answer.given.options.front());
+    DialogResult taken = SB_TRY(submit(answer.given, to_json(result["content"]), form.render_hash()));
+    if (!is_rejection || !taken.has_answer) return taken;
+    // It counts already; the reason is asked for before the agent gets it.
+    taken.again = next_round(asked_);
+    taken.again->rejection = answer.given.options.front();
+    return taken;
+  }
+
+  Result<DialogResult> submit(const inbox::AnswerInput& given, std::string raw, const std::string& render_hash) {
     inbox::AnswerSubmission submission;
-    submission.given = answer.given;
+    submission.given = given;
     submission.from = person();
-    submission.raw = to_json(result["content"]);
-    submission.render_hash = form.render_hash();
-    const auto after = inbox_.answer(state_.id, submission, answer.remark);
+    submission.raw = std::move(raw);
+    submission.render_hash = render_hash;
+    const auto after = inbox_.answer(state_.id, submission);
     if (after) return DialogResult{.has_answer = true};
     const ErrorCode code = after.error().code;
     if (code == ErrorCode::kInvalid || code == ErrorCode::kLimit) return ask_again(after.error().message);
-    return noted(after);
+    return answered_or_second(after);
+  }
+
+  // The answer to the open prompt of a flow or chain; what follows is asked next.
+  Result<DialogResult> walk_on(const DecisionForm& form, const FormAnswer& answer, const Value& result) {
+    const auto walk = SB_TRY(decision::Walk::at(declaration_, state_.position, 0));
+    inbox::WalkAnswer given{.given = answer.host,
+                            .from = person(),
+                            .raw = to_json(result["content"]),
+                            .render_hash = form.render_hash(),
+                            .shown_at = state_.position};
+    const std::vector<std::string>& ids = answer.host.option_ids;
+    if (walk.is_held() && ids.size() == 1) given.given = ids.front();
+    if (ids.size() == 1 && ids.front() == kPreviousPage) given.given = std::string("back");
+    // Answered elsewhere meanwhile: the question that is open now is asked instead.
+    const auto walked = asked_.shown_at == digest_of(state_)
+                            ? inbox_.walk(state_.id, declaration_, 0, given)
+                            : Result<inbox::Walked>(fail(ErrorCode::kConflict, "the walk has moved on"));
+    if (!walked) {
+      const ErrorCode code = walked.error().code;
+      if (code == ErrorCode::kInvalid || code == ErrorCode::kLimit) return ask_again(walked.error().message);
+      const DecisionState now = SB_TRY(inbox_.load(state_.id));
+      if (code != ErrorCode::kConflict || !now.is_open() || call_.is_late) {
+        return answered_or_second(std::unexpected(walked.error()));
+      }
+      return DialogResult{.again = next_round(asked_)};
+    }
+    const decision::WalkTurn& turn = walked->turn;
+    if (turn.kind != decision::WalkTurn::Kind::kAsk || call_.is_late) {
+      return DialogResult{.has_answer = !walked->state.is_open()};
+    }
+    DialogState next = next_round(asked_);
+    next.has_failed = false;
+    next.problem = short_line(turn.error, kProblemBytes);
+    return DialogResult{.again = next};
   }
 
   Result<DialogResult> ask_again(std::string_view problem) const {
@@ -123,8 +184,16 @@ class Hearing {
     return std::unexpected(written.error());
   }
 
+  // The same for an answer: the inbox keeps one that came second.
+  static Result<DialogResult> answered_or_second(const Result<DecisionState>& written) {
+    DialogResult result = SB_TRY(noted(written));
+    result.came_second = !written && written.error().code == ErrorCode::kConflict;
+    return result;
+  }
+
   inbox::Inbox& inbox_;
   const DecisionState& state_;
+  const decision::Declaration& declaration_;
   const Call& call_;
   const DialogState& asked_;
 };
@@ -140,6 +209,8 @@ void DialogState::write_to(Value& state) const {
   state.set("page", page);
   state.set("round", round);
   if (has_failed) state.set("failed", true);
+  if (!shown_at.empty()) state.set("at", shown_at);
+  if (!rejection.empty()) state.set("rejection", rejection);
 }
 
 std::optional<DialogState> DialogState::read_from(const Value& state) {
@@ -147,8 +218,27 @@ std::optional<DialogState> DialogState::read_from(const Value& state) {
   const Value& page = state["page"];
   const Value& round = state["round"];
   if (!decision || !page.is_integer() || !round.is_integer()) return std::nullopt;
-  return DialogState{*decision, static_cast<int>(page.as_integer()), static_cast<int>(round.as_integer()),
-                     state.find("failed") != nullptr};
+  return DialogState{*decision,
+                     static_cast<int>(page.as_integer()),
+                     static_cast<int>(round.as_integer()),
+                     state.find("failed") != nullptr,
+                     state.string_at("at").value_or(""),
+                     state.string_at("rejection").value_or("")};
+}
+
+std::string late_note(const DecisionState& state) {
+  std::string note;
+  for (const inbox::LateAnswer& late : state.late) {
+    if (note.empty()) {
+      const inbox::DecisionOutcome& first = *state.outcome;
+      note = fmt::format("{} was {} by {} first.", state.id, to_string(first.kind),
+                         first.principal.empty() ? std::string(to_string(first.channel)) : printable(first.principal));
+    }
+    note += fmt::format(" After that {} answered \"{}\", which does not count and is kept in the record.",
+                        late.principal.empty() ? std::string(to_string(late.channel)) : printable(late.principal),
+                        short_line(late.answer, kProblemBytes));
+  }
+  return note.empty() ? note : note + " Tell the person.";
 }
 
 std::string answering_person(const Call& call) {
@@ -163,16 +253,20 @@ std::optional<InputRequired> ask_in_dialog(const Seams& seams, const inbox::Inbo
                                            const DialogState& asked, Value handler_state, std::string bound_to) {
   const bool is_cancelled = call.is_cancelled && call.is_cancelled->load();
   if (!call.client.has_form_elicitation || call.is_late || is_cancelled) return std::nullopt;
-  if (!state.is_open() || state.opened.needs_signature) return std::nullopt;
-  if (!call.caller.is_installed_client && !inbox.may_relay(state)) return std::nullopt;
+  const bool asks_reason = !asked.rejection.empty();
+  if ((!state.is_open() && !asks_reason) || state.opened.needs_signature) return std::nullopt;
+  if (!call.caller.is_installed_client && !asks_reason && !inbox.may_relay(state)) return std::nullopt;
   const auto form = form_of(state, declaration, call, asked);
   if (!form) return std::nullopt;
+  DialogState shown = asked;
+  shown.shown_at = declaration.decision() ? "" : digest_of(state);
   InputRequired ask;
-  ask.requests.push_back({asked.key(), "elicitation/create", form->params(asked.problem)});
-  asked.write_to(handler_state);
+  ask.requests.push_back({asked.key(), "elicitation/create",
+                          asks_reason ? reason_form(form->locale(), state.id) : form->params(asked.problem)});
+  shown.write_to(handler_state);
   ask.state = std::move(handler_state);
   ask.bound_to = std::move(bound_to);
-  ask.is_moot = [seams, id = state.id] { return is_closed(seams, id); };
+  if (!asks_reason) ask.is_moot = [seams, id = state.id] { return is_closed(seams, id); };
   return ask;
 }
 
@@ -193,11 +287,15 @@ std::string dialog_advice(const inbox::Inbox& inbox, const DecisionState& state,
 Result<DialogResult> record_dialog_answer(inbox::Inbox& inbox, const DecisionState& state,
                                           const decision::Declaration& declaration, const Call& call,
                                           const DialogState& asked, OnDecline declining) {
-  if (!state.is_open() || state.opened.needs_signature) return DialogResult{};
-  Hearing hearing(inbox, state, call, asked);
+  if (state.opened.needs_signature) return DialogResult{};
+  Hearing hearing(inbox, state, declaration, call, asked);
   const Input* input = call.input(asked.key());
-  if (input == nullptr || input->kind == Input::Kind::kUnanswered) return hearing.on_no_answer();
-  if (input->kind == Input::Kind::kFailed) return DialogResult{};
+  const bool is_answered = input != nullptr && input->kind == Input::Kind::kAnswered;
+  if (!asked.rejection.empty()) return hearing.explain(is_answered ? input->value : Value());
+  if (input == nullptr || input->kind == Input::Kind::kUnanswered) {
+    return state.is_open() ? hearing.on_no_answer() : DialogResult{};
+  }
+  if (!is_answered) return DialogResult{};
   const auto form = form_of(state, declaration, call, asked);
   if (!form) return DialogResult{};
   return hearing.hear(*form, input->value, declining);

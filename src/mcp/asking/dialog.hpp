@@ -25,12 +25,17 @@ struct DialogState {
   int page = 1;
   int round = 1;  // of this call, so that answers are not mixed up
   bool has_failed = false;
-  std::string problem = {};  // with the last answer; not stored in the state
+  std::string shown_at = {};   // of a walk: the digest of the position whose question is shown
+  std::string rejection = {};  // chosen, while the form asks for the reason
+  std::string problem = {};    // with the last answer; not stored in the state
 
   std::string key() const;  // of the request
   void write_to(Value& state) const;
   static std::optional<DialogState> read_from(const Value& state);
 };
+
+// For the agent: the answers that came after the decision was closed, which the person should hear of. Empty for none.
+std::string late_note(const inbox::DecisionState& state);
 
 // Who is recorded as the answering person: the client's own name, and the principal of the connection.
 std::string answering_person(const Call& call);
@@ -53,6 +58,7 @@ enum class OnDecline {
 };
 struct DialogResult {
   bool has_answer = false;                // from this dialog; stored in the inbox
+  bool came_second = false;               // another answer was first; this one is kept in the record
   std::optional<DialogState> again = {};  // what to ask next: another page, or the same again
 };
 // Stores the answer in the inbox. Errors come from the store.

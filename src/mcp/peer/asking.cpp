@@ -44,11 +44,11 @@ void Peer::Parts::ask_client(const RunningCallPtr& running_call, InputRequired a
   if (asking.ask && asking.ask->is_moot) schedule_moot_check(running_call);
 }
 
-// 45 s for all rounds of a call together, starting with its first question.
+// For all rounds of a call together, starting with its first question.
 void Peer::Parts::start_hold_timer(const RunningCallPtr& running_call) {
   if (running_call->hold_timer != 0) return;
   running_call->hold_timer =
-      shared.scheduler.after(limits::kHoldMs, [weak = self.weak_from_this(), number = running_call->number] {
+      shared.scheduler.after(shared.hold_ms, [weak = self.weak_from_this(), number = running_call->number] {
         const auto peer = weak.lock();
         const RunningCallPtr waiting = peer ? peer->parts_->find(number) : nullptr;
         if (!waiting) return;

@@ -19,6 +19,7 @@
 #include <memory>
 #include <string>
 
+#include "mcp/limits.hpp"
 #include "mcp/peer/change_watch.hpp"
 #include "mcp/peer/seal.hpp"
 #include "mcp/service.hpp"
@@ -51,6 +52,7 @@ struct PeerShared {
   // A monotonic clock would do; this is the one we have.
   Clock& clock;
   ChangeWatcher& watch;
+  std::int64_t hold_ms = limits::kHoldMs;  // how long a call is kept open for a person
 };
 
 struct PeerOrigin {

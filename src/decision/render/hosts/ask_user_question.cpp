@@ -13,7 +13,8 @@ using namespace readers;
 void draft_ask_user_question(const Prompt& prompt, const Profile& profile, const RenderOptions&, Rendered& rendered,
                              ShownFields& shown) {
   const std::string header = drafts::header_of(prompt, kAskUserQuestion.limits.header, shown);
-  const std::string question = drafts::question_of(prompt, profile, header, shown);
+  std::string question = drafts::question_of(prompt, profile, header, shown);
+  if (const std::string hint = drafts::page_hint(prompt); !hint.empty()) question += "\n\n" + hint;
   const bool is_many = prompt.select.mode == SelectMode::kMany;
   ShownLabels labels = shown_labels(prompt, profile);
   note_labels(labels, profile, rendered, shown);

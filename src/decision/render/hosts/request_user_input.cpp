@@ -2,7 +2,10 @@
 // yes/no question per option.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/text/unicode.hpp"
+#include "decision/brief.hpp"
 #include "decision/render/drafts.hpp"
 #include "decision/render/hosts.hpp"
 #include "decision/render/hosts/question_tool.hpp"
@@ -25,6 +28,39 @@ std::string snake_case(std::string_view id) {
   return name.empty() ? "decision" : name;
 }
 
+void add_paragraph(std::string& text, std::string_view field, std::string_view paragraph, ShownFields& shown) {
+  const std::string line = on_one_line(paragraph);
+  if (line.empty()) return;
+  text += "\n\n" + line;
+  shown.add(field);
+}
+
+// The dialog has no other place for what a person must know: the explanation (a chain's with its dependencies), what is
+// at stake, and what is recommended, if the profile explains at all.
+std::string explanation_of(const Prompt& prompt, const Profile& profile, ShownFields& shown) {
+  const Sections& sections = prompt.sections;
+  std::string text;
+  if (!drafts::explains(profile)) {
+    add_paragraph(text, "sections.eli10", drafts::agreement_text(prompt), shown);
+    add_paragraph(text, "sections.safety_notice", sections.safety_notice, shown);
+    return text;
+  }
+  add_paragraph(text, "sections.context", sections.context, shown);
+  add_paragraph(text, "sections.eli10", sections.eli10, shown);
+  add_paragraph(text, "sections.stakes", sections.stakes, shown);
+  add_paragraph(text, "sections.safety_notice", sections.safety_notice, shown);
+  if (const auto& recommendation = sections.recommendation; recommendation && !recommendation->reason.empty()) {
+    const auto found = std::ranges::find(prompt.options, recommendation->choice, &Option::id);
+    const std::string& choice = found == prompt.options.end() ? recommendation->choice : found->label;
+    add_paragraph(
+        text, "sections.recommendation",
+        fmt::format("{}{} — {}", decision::text(prompt.locale, "form.recommended"), choice, recommendation->reason),
+        shown);
+  }
+  add_paragraph(text, "sections.net", sections.net, shown);
+  return text;
+}
+
 // A host without multi-select is asked yes or no about each option; "none of these" is then no to all of them.
 void yes_or_no_each(const Prompt& prompt, const Profile& profile, std::string_view header, Rendered& rendered,
                     ShownFields& shown) {
@@ -41,8 +77,9 @@ void yes_or_no_each(const Prompt& prompt, const Profile& profile, std::string_vi
     const std::string key = fmt::format("{}_{}", snake_case(prompt.decision_id), i + 1);
     const bool is_marked = option.recommended && profile.recommended == RecommendedMark::kSuffix;
     if (is_marked) shown.add("recommended");
-    const std::string question =
+    std::string question =
         fmt::format("{} — {}{}", sentence, option.label, is_marked ? kRecommendedSuffix : std::string_view());
+    if (rendered.shape.questions.empty()) question += explanation_of(prompt, profile, shown);
     questions.push_back(Value::object(
         {{"id", key},
          {"header", header},
@@ -62,10 +99,8 @@ void draft_request_user_input(const Prompt& prompt, const Profile& profile, cons
   rendered.header = header;
   if (prompt.select.mode == SelectMode::kMany) return yes_or_no_each(prompt, profile, header, rendered, shown);
   std::string question = drafts::sentence_of(prompt, header, shown);
-  if (const std::string list = drafts::agreement_text(prompt); !list.empty()) {
-    question = fmt::format("{} {}", list, question);
-    shown.add("sections.eli10");
-  }
+  question += explanation_of(prompt, profile, shown);
+  if (const std::string hint = drafts::page_hint(prompt); !hint.empty()) question += "\n\n" + hint;
   const std::string key = snake_case(prompt.decision_id);
   ShownLabels labels = shown_labels(prompt, profile);
   note_labels(labels, profile, rendered, shown);

@@ -43,7 +43,9 @@ void add_paragraph(std::string& text, const std::string& paragraph) {
 
 void draft_text(const Prompt& prompt, const Profile& profile, const RenderOptions& options, Rendered& rendered,
                 ShownFields& shown) {
-  rendered.text = prompt.options.empty() ? prompt.instruction : render_block(prompt);
+  rendered.text = !prompt.summary.empty()  ? render_confirmation(prompt.summary)
+                  : prompt.options.empty() ? prompt.instruction
+                                           : render_block(prompt);
   shown.add("instruction");
   add_paragraph(rendered.before, prompt.sections.context);
   add_paragraph(rendered.before, prompt.sections.safety_notice);

@@ -1,0 +1,175 @@
+// Steps of a walk through an open decision (decision/walk), and answers that came too late.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/limits.hpp"
+#include "base/text/unicode.hpp"
+#include "inbox/decision_events.hpp"
+#include "inbox/inbox.hpp"
+
+namespace sb::inbox {
+namespace {
+
+using decision::HostAnswer;
+using decision::HostAnswerKind;
+using decision::WalkTurn;
+using store::NewEvent;
+
+constexpr std::size_t kLateTextBytes = 500;
+
+// A stored position has its members in another order.
+bool is_same_position(const Value& one, const Value& other) {
+  return to_canonical_json(one) == to_canonical_json(other);
+}
+
+// How the host said that nothing was chosen; nothing for anything else.
+std::optional<HostResult> no_answer_in(const WalkAnswer& answer) {
+  const auto* given = std::get_if<HostAnswer>(&answer.given);
+  if (given == nullptr) return std::nullopt;
+  switch (given->result) {
+    case HostAnswerKind::kDeclined:
+      return HostResult::kDeclined;
+    case HostAnswerKind::kCancelled:
+      return HostResult::kCancelled;
+    case HostAnswerKind::kDismissed:
+      return HostResult::kDismissed;
+    case HostAnswerKind::kSkipped:
+      return HostResult::kSkipped;
+    case HostAnswerKind::kTimedOut:
+      return HostResult::kTimedOut;
+    case HostAnswerKind::kEmpty:
+    case HostAnswerKind::kOpened:
+      return HostResult::kEmpty;
+    case HostAnswerKind::kInvalid:
+      // What cannot be read at all is no answer; what can is a wrong one.
+      return given->reason == "shape" || given->reason == "encoding" ? std::optional(HostResult::kEmpty) : std::nullopt;
+    default:
+      return std::nullopt;
+  }
+}
+
+}  // namespace
+
+std::string late_text(const WalkAnswer& answer) {
+  const auto* given = std::get_if<HostAnswer>(&answer.given);
+  std::string text = given == nullptr             ? std::get<std::string>(answer.given)
+                     : !given->option_ids.empty() ? fmt::format("{}", fmt::join(given->option_ids, ", "))
+                     : !given->text.empty()       ? given->text
+                     : given->fields.is_object()  ? to_json(given->fields)
+                                                  : std::string(to_string(given->result));
+  return std::string(utf8_prefix(text, kLateTextBytes));
+}
+
+std::string late_text(const AnswerSubmission& submission, std::string_view remark) {
+  const AnswerInput& given = submission.given;
+  std::string text = given.options.empty() ? to_json(given.values) : fmt::format("{}", fmt::join(given.options, ", "));
+  if (!remark.empty()) text += fmt::format(" ({})", remark);
+  return std::string(utf8_prefix(text, kLateTextBytes));
+}
+
+Result<Walked> Inbox::walk(std::string_view id, const decision::Declaration& declaration, int host_cap,
+                           const WalkAnswer& answer) {
+  const DecisionState now = SB_TRY(load(id));
+  if (!now.is_open()) {
+    keep_late(id, late_text(answer), answer.from, answer.raw);
+    return no_longer_open(now);
+  }
+  return store_.write([&](store::Transaction& transaction) -> Result<Walked> {
+    const DecisionState state = SB_TRY(read_settled(transaction, id));
+    if (!state.is_open()) return no_longer_open(state);
+    auto walk = SB_TRY(decision::Walk::at(declaration, state.position, host_cap));
+    if (answer.shown_at && !is_same_position(*answer.shown_at, state.position)) {
+      return fail(ErrorCode::kConflict, fmt::format("{} was answered elsewhere up to {}", state.id, walk.place()));
+    }
+    return walk_in(transaction, state, std::move(walk), answer);
+  });
+}
+
+Result<Walked> Inbox::walk_in(store::Transaction& transaction, const DecisionState& state, decision::Walk walk,
+                              const WalkAnswer& answer) {
+  const TimestampMs now = clock_.now_ms();
+  const auto consumed = [&](std::vector<NewEvent>& events) {
+    if (!answer.reader.empty()) events.push_back(consumed_event(answer.reader, now));
+  };
+  std::vector<NewEvent> events;
+  if (!answer.remark.empty()) events.push_back(free_text_event(answer.remark, answer.from, now));
+  WalkTurn turn;
+  if (const auto nothing = no_answer_in(answer)) {
+    turn.is_same = true;
+    if (nothing == HostResult::kDeclined) {
+      turn.kind = WalkTurn::Kind::kCancelled;
+      events.push_back(closed_event(OutcomeKind::kDeclined, ResolvedBy::kHuman, answer.from, answer.raw, now));
+      consumed(events);
+    } else {
+      events.push_back(no_answer_event(*nothing, answer.from, now));
+    }
+    return Walked{SB_TRY(append(transaction, state, std::move(events))), std::move(turn)};
+  }
+  const auto* given = std::get_if<HostAnswer>(&answer.given);
+  const Value before = walk.position();
+  const bool was_held = walk.is_held();
+  turn = given ? walk.answer(*given) : walk.take(std::get<std::string>(answer.given));
+  // Ending a hold answers nothing.
+  const bool is_choice = !turn.free_text && turn.error.empty() && !(was_held && turn.kind == WalkTurn::Kind::kAsk);
+  if (is_choice) {
+    const bool is_signed = turn.kind == WalkTurn::Kind::kAnswered
+                               ? needs_signature(state.opened, {turn.options, turn.values})
+                               : state.opened.needs_signature;
+    const DecisionFacts facts{is_signed, state.opened.operators.has_value(), state.opened.workspace, state.id};
+    SB_TRY(may_answer(facts, answer.from, "", policy_));
+  }
+  if (turn.free_text) events.push_back(free_text_event(*turn.free_text, answer.from, now));
+  if (turn.kind == WalkTurn::Kind::kAnswered) {
+    const AnswerSubmission submission{.given = {turn.options, turn.values},
+                                      .from = answer.from,
+                                      .raw = answer.raw,
+                                      .waived = turn.waived,
+                                      .render_hash = answer.render_hash,
+                                      .resolved_by = answer.resolved_by,
+                                      .signature = std::nullopt};
+    events.push_back(SB_TRY(answered_event(transaction, state, submission)));
+    consumed(events);
+  } else if (turn.kind == WalkTurn::Kind::kCancelled) {
+    events.push_back(closed_event(OutcomeKind::kCancelled, std::nullopt, answer.from, answer.raw, now));
+    consumed(events);
+  } else if (const Value after = walk.position(); after != before) {
+    events.push_back(stepped_event(after, answer.from, answer.raw, now));
+  }
+  if (events.empty()) return Walked{state, std::move(turn)};
+  return Walked{SB_TRY(append(transaction, state, std::move(events))), std::move(turn)};
+}
+
+Result<DecisionState> Inbox::store_position(std::string_view id, const Value& from_position, const Value& position,
+                                            const Responder& from, std::string_view raw) {
+  return change(id, [&](store::Snapshot&, const DecisionState& state) -> Result<std::vector<NewEvent>> {
+    if (!state.is_open()) return no_longer_open(state);
+    if (!is_same_position(state.position, from_position)) {
+      return fail(ErrorCode::kConflict, fmt::format("{} was answered elsewhere meanwhile", state.id));
+    }
+    return std::vector{stepped_event(position, from, raw, clock_.now_ms())};
+  });
+}
+
+// Best effort: whoever comes second learns of the first answer either way.
+void Inbox::keep_late(std::string_view id, std::string answer, const Responder& from, std::string_view raw) {
+  (void)store_.write([&](store::Transaction& transaction) -> Status {
+    const DecisionState state = SB_TRY(read_state(transaction, id));
+    if (!state.outcome) return {};
+    const DecisionOutcome& first = *state.outcome;
+    // The same answer, delivered twice.
+    if (first.raw == raw && first.principal == from.principal && first.channel == from.channel) return {};
+    if (state.late.size() >= static_cast<std::size_t>(limits::kLateAnswers)) return {};
+    SB_TRY(append(transaction, state, {late_event(answer, from, raw, clock_.now_ms())}));
+    return state.opened.session.empty() ? Status() : transaction.put(kLateReports, state.opened.session, state.id);
+  });
+}
+
+Result<std::string> Inbox::take_late(std::string_view session) {
+  const auto row = SB_TRY(store_.read([&](store::Snapshot& snapshot) { return snapshot.get(kLateReports, session); }));
+  if (!row) return std::string();
+  SB_TRY(store_.write([&](store::Transaction& transaction) { return transaction.remove(kLateReports, session); }));
+  return row->value;
+}
+
+}  // namespace sb::inbox

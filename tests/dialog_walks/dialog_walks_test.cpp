@@ -1,0 +1,274 @@
+// Flows and chains in Claude Code's own dialog, to the end: the built `signalbox` and `signalbox-hook`, with the events
+// that Claude Code sends.
+#include <gmock/gmock.h>
+
+#include "base/document/document.hpp"
+#include "dialog_walks/dialog.hpp"
+
+namespace sb {
+namespace {
+
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Not;
+using testing::SizeIs;
+
+constexpr const char* kRelease = R"(
+flow: release
+steps:
+  - {key: branch, instruction: "Which branch should be released?", options: [main, release, hotfix]}
+  - {key: env, instruction: "Which environments should get it?", select: many, options: [staging, production, canary]}
+  - {key: when, instruction: "When?", options: [now, tonight]}
+)";
+
+std::string chain_of(int count, const std::string& extra = "") {
+  std::string yaml = "chain: integrations\nskill: roadmap\nnumber: 3\nrelation: independent\noptions:\n";
+  for (int i = 1; i <= count; ++i) {
+    yaml += "  - {key: E" + std::to_string(i) + ", label: \"Bot " + std::to_string(i) +
+            "\", eli10: \"It answers.\", recommend: {choice: include, reason: often asked for}" +
+            (i == 2 ? extra : "") + "}\n";
+  }
+  return yaml;
+}
+
+const std::string kInclude = "Include in this scope (recommended)";
+const std::string kDefer = "Defer to follow-up";
+const std::string kCut = "Cut entirely";
+const std::string kHold = "Hold — stop the chain, discuss before deciding";
+
+class DialogWalk : public testing::Test {
+ protected:
+  void SetUp() override { dialog.write("release.yaml", kRelease); }
+  void begin_chain(int count, const std::string& extra = "") {
+    dialog.write("chain.yaml", chain_of(count, extra));
+    dialog.begin("chain.yaml");
+  }
+  Dialog dialog;
+};
+
+TEST_F(DialogWalk, AFlowIsWalkedToItsConfirmation) {
+  dialog.begin("release.yaml");
+  EXPECT_THAT(dialog.question(), HasSubstr("Which branch should be released?"));
+  EXPECT_THAT(dialog.answer("release"), AllOf(HasSubstr("2 of 3"), HasSubstr("AskUserQuestion")));
+  EXPECT_THAT(dialog.question(), HasSubstr("Which environments should get it?"));
+  dialog.answer("staging, canary");
+  EXPECT_THAT(dialog.question(), HasSubstr("When?"));
+  dialog.answer("tonight");
+  EXPECT_THAT(dialog.question(), AllOf(HasSubstr("Summary:"), HasSubstr("- branch: release"),
+                                       HasSubstr("- env: staging, canary"), HasSubstr("- when: tonight")));
+  EXPECT_THAT(dialog.labels(), ElementsAre("Confirm", "Restart", "Edit specific step"));
+  EXPECT_TRUE(dialog.decision().string_at("state") == "open");
+  EXPECT_THAT(dialog.answer("Confirm"), HasSubstr("is answered"));
+  EXPECT_TRUE(dialog.call().is_null());
+  const Value decision = dialog.decision();
+  EXPECT_EQ(to_json(decision["values"]), R"({"branch":"release","env":["staging","canary"],"when":"tonight"})");
+  EXPECT_EQ(decision.string_at("channel"), "hook");
+  EXPECT_EQ(decision.string_at("resolved_by"), "human");
+}
+
+TEST_F(DialogWalk, EditAndRestartAskAgain) {
+  dialog.begin("release.yaml");
+  for (const char* label : {"release", "staging", "now"}) dialog.answer(label);
+  dialog.answer("Edit specific step");
+  EXPECT_THAT(dialog.labels(), ElementsAre("branch", "env", "when"));
+  dialog.answer("env");
+  EXPECT_THAT(dialog.question(), HasSubstr("Which environments"));
+  dialog.answer("production");
+  EXPECT_THAT(dialog.question(), AllOf(HasSubstr("- env: production"), HasSubstr("- branch: release")));
+  dialog.answer("Restart");
+  EXPECT_THAT(dialog.question(), HasSubstr("Which branch"));
+  for (const char* label : {"main", "canary", "now", "Confirm"}) dialog.answer(label);
+  EXPECT_EQ(to_json(dialog.decision()["values"]), R"({"branch":"main","env":["canary"],"when":"now"})");
+}
+
+TEST_F(DialogWalk, FreeTextKeepsTheQuestionOpenAndANameCounts) {
+  dialog.begin("release.yaml");
+  EXPECT_THAT(dialog.answer("what is on hotfix?"), AllOf(HasSubstr("still open"), HasSubstr("ask the same question")));
+  EXPECT_THAT(dialog.question(), HasSubstr("Which branch"));
+  // Looks like a choice and is none: asked again.
+  EXPECT_THAT(dialog.answer("option 2"), HasSubstr("is not an answer"));
+  dialog.answer("3");
+  dialog.answer("staging");
+  EXPECT_THAT(dialog.answer("abort"), HasSubstr("exactly FLOW_CANCEL"));
+  EXPECT_EQ(dialog.decision().string_at("outcome"), "cancelled");
+}
+
+TEST_F(DialogWalk, FourInvalidInputsSuspendTheFlow) {
+  dialog.begin("release.yaml");
+  for (int i = 0; i < 3; ++i) EXPECT_THAT(dialog.answer("option 2"), HasSubstr("is not an answer"));
+  EXPECT_THAT(dialog.answer("option 2"), HasSubstr("exactly STEP_ABORT"));
+  EXPECT_TRUE(dialog.call().is_null());
+  const std::string id = dialog.decision().string_at("decision").value_or("");
+  const auto next = dialog.run({"signalbox", "render", "--next", id, "--host", "ask_user_question"});
+  EXPECT_THAT(next.output, HasSubstr("Which branch"));
+}
+
+TEST_F(DialogWalk, ARepeatedEventOrAKilledHookLosesNothing) {
+  dialog.begin("release.yaml");
+  const Value first = dialog.call();
+  dialog.answer("release");
+  const Value second = dialog.call();
+  // The hook wrote the answer but its output was lost: the same event again hands over the same question.
+  EXPECT_EQ(to_json(Dialog::call_in(
+                parse_json(dialog.repeat()).value()["hookSpecificOutput"].string_at("additionalContext").value_or(""))),
+            to_json(second));
+  // The agent asks the answered question again: the person is not bothered.
+  Value again = dialog.event("PreToolUse");
+  again.set("tool_name", "AskUserQuestion");
+  again.set("tool_input", first);
+  const std::string refused = dialog.fire(again);
+  EXPECT_THAT(refused, AllOf(HasSubstr("deny"), HasSubstr("answered already"), HasSubstr("Which environments")));
+  for (const char* label : {"staging", "now", "Confirm"}) dialog.answer(label);
+  EXPECT_EQ(to_json(dialog.decision()["values"]), R"({"branch":"release","env":["staging"],"when":"now"})");
+  EXPECT_THAT(dialog.repeat(), HasSubstr("is answered"));
+}
+
+TEST_F(DialogWalk, TwoFlowsAtTheSameTimeDoNotMix) {
+  dialog.write("other.yaml",
+               "flow: other\nsteps:\n  - {key: size, instruction: \"Which size?\", options: [small, large]}\n"
+               "  - {key: color, instruction: \"Which color?\", options: [red, blue]}\n");
+  dialog.begin("release.yaml");
+  const Value release = dialog.call();
+  dialog.begin("other.yaml");
+  dialog.answer("large");
+  const Value other = dialog.call();
+  dialog.set_call(release);
+  dialog.answer("main");
+  EXPECT_THAT(dialog.question(), HasSubstr("Which environments"));
+  dialog.set_call(other);
+  EXPECT_THAT(dialog.question(), HasSubstr("Which color?"));
+  dialog.answer("blue");
+  EXPECT_THAT(dialog.answer("Confirm"), HasSubstr(R"({"color":"blue","size":"large"})"));
+}
+
+TEST_F(DialogWalk, AnAnswerElsewhereEndsTheDialog) {
+  dialog.begin("release.yaml");
+  dialog.answer("release");
+  const std::string id = dialog.decision().string_at("decision").value_or("");
+  const auto elsewhere = dialog.run({"signalbox", "inbox", "answer", id, "branch=main,env=staging,when=now"});
+  ASSERT_EQ(elsewhere.code, 0) << elsewhere.errors;
+  Value open = dialog.event("PreToolUse");
+  open.set("tool_name", "AskUserQuestion");
+  open.set("tool_input", dialog.call());
+  EXPECT_THAT(dialog.fire(open), AllOf(HasSubstr("deny"), HasSubstr(R"(\"branch\":\"main\")")));
+  Value after = dialog.event("PostToolUse");
+  after.set("tool_name", "AskUserQuestion");
+  after.set("tool_input", dialog.call());
+  Value answers = Value::object();
+  answers.set(dialog.question(), "canary");
+  after.set("tool_response", Value::object({{"answers", answers}}));
+  EXPECT_THAT(dialog.fire(after), AllOf(HasSubstr("does not count"), HasSubstr("Tell the person")));
+  EXPECT_THAT(dialog.run({"signalbox", "inbox", "show", id}).output,
+              AllOf(HasSubstr("came late"), HasSubstr("canary")));
+}
+
+TEST_F(DialogWalk, AChainOfFiveIsAskedOneByOne) {
+  begin_chain(5);
+  for (int i = 1; i <= 5; ++i) {
+    EXPECT_THAT(dialog.question(), HasSubstr("D3." + std::to_string(i))) << i;
+    EXPECT_THAT(dialog.labels(), SizeIs(4));
+    dialog.answer(i == 3 ? kDefer : i == 4 ? kCut : kInclude);
+  }
+  EXPECT_THAT(dialog.question(), AllOf(HasSubstr("D3.final"), HasSubstr("E1 (Bot 1), E2 (Bot 2), E5 (Bot 5)")));
+  dialog.answer("Revise one option");
+  EXPECT_THAT(dialog.labels(), SizeIs(4));
+  dialog.answer("More options");
+  EXPECT_THAT(dialog.question(), HasSubstr("type back"));
+  dialog.answer("back");
+  dialog.answer("Bot 3 (recommended)");
+  EXPECT_THAT(dialog.question(), HasSubstr("D3.revise-3"));
+  dialog.answer(kInclude);
+  EXPECT_THAT(dialog.answer("Ship this scope (recommended)"), HasSubstr("is answered"));
+  EXPECT_EQ(to_json(dialog.decision()["values"]),
+            R"({"E1":"include","E2":"include","E3":"include","E4":"cut","E5":"include"})");
+}
+
+TEST_F(DialogWalk, HoldStopsUntilThePersonContinues) {
+  begin_chain(5);
+  dialog.answer(kInclude);
+  const Value second = dialog.call();
+  EXPECT_THAT(dialog.answer(kHold), AllOf(HasSubstr("on hold at D3.2"), Not(HasSubstr("{\"questions\""))));
+  EXPECT_TRUE(dialog.call().is_null());
+  // Nothing is queued behind it: neither the held question nor a later one can be asked by the agent itself.
+  Value again = dialog.event("PreToolUse");
+  again.set("tool_name", "AskUserQuestion");
+  again.set("tool_input", second);
+  EXPECT_THAT(dialog.fire(again), AllOf(HasSubstr("deny"), HasSubstr("on hold")));
+  const std::string id = dialog.decision().string_at("decision").value_or("");
+  EXPECT_EQ(dialog.run({"signalbox", "render", "--next", id, "--host", "ask_user_question"}).code, 1);
+  EXPECT_EQ(dialog.say("what would it cost?"), "");
+  EXPECT_THAT(dialog.say("continue"), HasSubstr("D3.2"));
+  dialog.answer(kInclude);
+  // A text holds the chain too; naming an option asks that one.
+  EXPECT_THAT(dialog.answer("Is Bot 3 not the same as Bot 1?"), HasSubstr("on hold at D3.3"));
+  EXPECT_THAT(dialog.say("E5"), HasSubstr("D3.5"));
+  dialog.answer(kDefer);
+  EXPECT_THAT(dialog.question(), HasSubstr("D3.3"));
+  dialog.answer(kHold);
+  EXPECT_THAT(dialog.say("reset"), HasSubstr("D3.1"));
+  for (int i = 0; i < 5; ++i) dialog.answer(kInclude);
+  EXPECT_THAT(dialog.answer("Ship this scope (recommended)"), HasSubstr("is answered"));
+}
+
+TEST_F(DialogWalk, ABrokenNeedIsWaivedInTheDialog) {
+  begin_chain(5, ", requires: [E1]");
+  dialog.answer(kCut);
+  EXPECT_THAT(dialog.question(), HasSubstr("Needs E1 (Bot 1), which you cut."));
+  for (int i = 2; i <= 5; ++i) dialog.answer(kInclude);
+  EXPECT_THAT(dialog.question(), HasSubstr("E2"));
+  dialog.answer("Leave it broken on purpose");
+  EXPECT_THAT(dialog.answer("Ship this scope (recommended)"), HasSubstr(R"([["E2","E1"]])"));
+  EXPECT_EQ(to_json(dialog.decision()["waived"]), R"([["E2","E1"]])");
+}
+
+TEST_F(DialogWalk, TwelveOptionsAreSplitAfterTheMetaQuestion) {
+  begin_chain(12);
+  EXPECT_THAT(dialog.question(), HasSubstr("D3.0"));
+  dialog.answer(dialog.labels().at(2));  // in groups
+  int prompts = 0;
+  std::string seen;
+  while (!dialog.call().is_null() && dialog.question().find("D3.final") == std::string::npos && ++prompts < 30) {
+    for (const std::string& label : dialog.labels()) seen += label + "\n";
+    const bool is_many = dialog.call()["questions"].items()[0]["multiSelect"] == Value(true);
+    dialog.answer(is_many ? dialog.labels().front() + ", " + dialog.labels().at(1) : std::string("Defer all of them"));
+  }
+  for (int i = 1; i <= 12; ++i) EXPECT_THAT(seen, HasSubstr("Bot " + std::to_string(i))) << i;
+  dialog.answer("Ship this scope (recommended)");
+  const Value values = dialog.decision()["values"];
+  EXPECT_EQ(values.size(), 12U);
+  EXPECT_EQ(values.string_at("E2"), "include");
+  EXPECT_EQ(values.string_at("E3"), "defer");
+}
+
+TEST_F(DialogWalk, SevenOptionsOfADecisionComeInPages) {
+  dialog.write("seven.yaml",
+               "decision: which\ninstruction: Which ones?\nselect: many\noptions: [a1, b2, c3, d4, e5, f6, g7]\n");
+  dialog.begin("seven.yaml");
+  EXPECT_THAT(dialog.labels(), ElementsAre("a1", "b2", "c3", "None of these"));
+  EXPECT_THAT(dialog.answer("a1, None of these"), HasSubstr("is not an answer"));
+  EXPECT_THAT(dialog.answer("a1, c3"), AllOf(HasSubstr("page 2 of 3"), HasSubstr("--page 2")));
+  dialog.answer("None of these");
+  EXPECT_THAT(dialog.answer("g7"), HasSubstr("a1, c3, g7"));
+  EXPECT_EQ(to_json(dialog.decision()["options"]), R"(["a1","c3","g7"])");
+}
+
+TEST_F(DialogWalk, RenderNextWalksWithoutHooks) {
+  dialog.begin("release.yaml");
+  const std::string id = dialog.decision().string_at("decision").value_or("");
+  const auto next = [&](std::vector<std::string> more = {}) {
+    std::vector<std::string> arguments = {"signalbox", "render", "--next", id, "--host", "request_user_input"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return dialog.run(arguments);
+  };
+  EXPECT_THAT(next().output, HasSubstr("release__branch"));
+  // Only where the user lets an agent pass answers on.
+  const std::string answer = R"({"answers":{"release__branch":{"answers":["main"]}}})";
+  EXPECT_THAT(next({"--answer", answer}).errors, HasSubstr("may not relay"));
+  dialog.write("../sb/config.yaml", "confirmations: relay\n");
+  EXPECT_THAT(next({"--answer", answer}).output, HasSubstr("Which environments"));
+  EXPECT_THAT(next().output, HasSubstr("Which environments"));
+}
+
+}  // namespace
+}  // namespace sb
