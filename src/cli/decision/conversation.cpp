@@ -94,7 +94,7 @@ Result<std::string> Conversation::ask(const inbox::DecisionState& state) {
     if (!dialogue.turn.free_text.empty()) SB_TRY(note(state.id, dialogue.turn.free_text));
     if (is_stored && dialogue.position && dialogue.turn.what != DialogueTurn::Kind::kAnswered) {
       const Value now = dialogue.position();
-      const inbox::Responder personuser_at(context_);
+      const inbox::Responder person = user_at(context_);
       if (now != position) {
         const auto stored = home_.inbox().store_position(state.id, position, now, person, *line);
         if (!stored && stored.error().code != ErrorCode::kConflict) return std::unexpected(stored.error());

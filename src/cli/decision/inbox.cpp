@@ -125,12 +125,8 @@ Status answer(const Context& context, const InboxOptions& options) {
   const DecisionState state = SB_TRY(inbox.load(SB_TRY(inbox.resolve(options.id))));
   // Report a late answer before asking for a passphrase.
   if (!state.is_open()) {
-    inbox::AnswerSubmission late{.given = {},
-                                 .from = user_at(context),
-                                 .raw = options.choice,
-                                 .waived = {},
-                                 .render_hash = {},
-                                 .signature = {}};
+    inbox::AnswerSubmission late{
+        .given = {}, .from = user_at(context), .raw = options.choice, .waived = {}, .render_hash = {}, .signature = {}};
     if (!options.choice.empty()) late.given.options = {options.choice};
     return std::unexpected(inbox.answer(state.id, late, options.reason).error());
   }

@@ -31,7 +31,7 @@ struct ServerEntry {
   // The client's secret (inbox/client_tokens.hpp), written out: an environment variable of the program, or the bearer
   // token of a connection. Empty: none of ours; what the user wrote stays.
   std::string secret = {};
-  int tool_timeout_s = 0;      // Codex: how long it waits for a call; 0: its default
+  int tool_timeout_s = 0;  // Codex: how long it waits for a call; 0: its default
 
   bool operator==(const ServerEntry&) const = default;
 };

@@ -92,8 +92,9 @@ class DecisionCarrier {
     if (heard.again && !heard.again->rejection.empty()) {
       const auto rejected = home_.home().inbox().load(asked.decision);
       if (!rejected) return error_result(rejected.error());
-      if (auto why = ask_in_dialog(worker_.seams(), *rejected, *engine::declaration_of(rejected->opened), call_,
-                                   *heard.again, waited.to_value(), waited.session + "/" + asked.decision)) {
+      if (auto why =
+              ask_in_dialog(worker_.seams(), home_.home().inbox(), *rejected, *engine::declaration_of(rejected->opened),
+                            call_, *heard.again, waited.to_value(), waited.session + "/" + asked.decision)) {
         return std::move(*why);
       }
     }
@@ -127,7 +128,8 @@ class DecisionCarrier {
       if (question) return std::move(*question);
     }
     const std::string advice = dialog_advice(home_.home().inbox(), state, call_);
-    return answer_result(answer, note_.empty() || advice.empty() ? note_ + advice : note_ + "\n" + advice, call_.client_name);
+    return answer_result(answer, note_.empty() || advice.empty() ? note_ + advice : note_ + "\n" + advice,
+                         call_.client_name);
   }
 
   WorkerContext& worker_;
@@ -149,7 +151,8 @@ std::optional<HandlerResult> resume_pending_call(WorkerContext& worker, Call& ca
 
 HandlerResult ask_for_decision(WorkerContext& worker, SessionResponse answer, Call& call, std::string_view note) {
   const auto home = worker.home();
-  if (!home) return decision_of(answer).empty() ? answer_result(answer, note, call.client_name) : error_result(home.error());
+  if (!home)
+    return decision_of(answer).empty() ? answer_result(answer, note, call.client_name) : error_result(home.error());
   const std::string all = with_note(note, second_answer((*home)->home().inbox(), answer));
   if (decision_of(answer).empty()) return answer_result(answer, all, call.client_name);
   return DecisionCarrier(worker, **home, call, all).carry(std::move(answer));
