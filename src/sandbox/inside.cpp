@@ -95,25 +95,20 @@ void carry(Socket client, int port, bool is_proxy) {
   }
 }
 
-// In a process that the sandbox's first process adopts, so that the command has no child that it did not start.
 bool start_forwarding(std::vector<ListeningPort>& ports) {
   for (ListeningPort& each : ports) {
     each.socket = listen_on_loopback(each.port);
     if (!each.socket.is_open()) return false;
   }
-  const pid_t between = ::fork();
-  if (between == 0) {
-    if (const pid_t forwarder = ::fork(); forwarder != 0) ::_exit(forwarder < 0 ? 1 : 0);
+  const pid_t forwarder = ports.empty() ? 1 : ::fork();
+  if (forwarder == 0) {
     const int nothing = ::open("/dev/null", O_RDWR);
     for (int stream = 0; stream < 3; ++stream) ::dup2(nothing, stream);
     ::signal(SIGPIPE, SIG_IGN);
     forward_all(ports);
   }
-  int status = 1;
-  while (between > 0 && ::waitpid(between, &status, 0) < 0 && errno == EINTR) {
-  }
   ports.clear();
-  return between > 0 && status == 0;
+  return forwarder > 0;
 }
 
 bool set_limit(__rlimit_resource what, rlim_t value) {
@@ -124,13 +119,32 @@ bool set_limit(__rlimit_resource what, rlim_t value) {
   return ::setrlimit(what, &limit) == 0;
 }
 
+int become(char** command) {
+  ::execvp(command[0], command);
+  const int error = errno;
+  complain(fmt::format("{}: {}", command[0], std::strerror(error)));
+  return error == ENOENT ? 127 : kCannotRun;
+}
+
+// As the first process of its namespace: adopts every orphan, and all of them end with it.
+int wait_for(pid_t program) {
+  while (true) {
+    int status = 0;
+    const pid_t ended = ::waitpid(-1, &status, 0);
+    if (ended < 0 && errno != EINTR) return kCannotRun;
+    if (ended == program) return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  }
+}
+
 }  // namespace
 
 std::optional<int> run_if_inside(int argc, char** argv) {
   if (argc < 2 || argv[1] != kInsideWord) return std::nullopt;
   auto request = read_request(argc, argv);
   if (!request) return complain("inside-sandbox is for Signalbox's own use");
-  if (!request->ports.empty() && !start_forwarding(request->ports)) {
+  // First, so that no process in the sandbox is without it: one that is could be made to act for the others by ptrace.
+  if (!install_call_filter()) return complain(fmt::format("cannot filter system calls: {}", std::strerror(errno)));
+  if (!start_forwarding(request->ports)) {
     return complain(fmt::format("cannot forward connections out of the sandbox: {}", std::strerror(errno)));
   }
   const rlimit no_core{0, 0};
@@ -138,11 +152,10 @@ std::optional<int> run_if_inside(int argc, char** argv) {
   const bool is_limited = set_limit(RLIMIT_NOFILE, request->files) && set_limit(RLIMIT_NPROC, request->processes) &&
                           set_limit(RLIMIT_CPU, request->cpu_s);
   if (!is_limited) return complain(fmt::format("cannot limit the command: {}", std::strerror(errno)));
-  if (!install_call_filter()) return complain(fmt::format("cannot filter system calls: {}", std::strerror(errno)));
-  ::execvp(request->command[0], request->command);
-  const int error = errno;
-  complain(fmt::format("{}: {}", request->command[0], std::strerror(error)));
-  return error == ENOENT ? 127 : kCannotRun;
+  const pid_t program = ::fork();
+  if (program < 0) return complain(fmt::format("cannot start the command: {}", std::strerror(errno)));
+  if (program == 0) ::_exit(become(request->command));
+  return wait_for(program);
 }
 
 }  // namespace sb::sandbox

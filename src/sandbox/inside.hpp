@@ -1,5 +1,6 @@
 // What runs inside a sandbox in front of the command: sets its limits, forwards loopback ports to the door
-// (sandbox/door.hpp), installs a system call filter and becomes the command.
+// (sandbox/door.hpp), installs a system call filter and starts the command. It is the first process of the sandbox and
+// ends with the command.
 //
 //   signalbox inside-sandbox [--forward PORT]… [--proxy PORT] [--files N] [--processes N] [--cpu S] -- COMMAND…
 //

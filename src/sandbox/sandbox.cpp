@@ -59,8 +59,8 @@ void add_temporary(std::vector<std::string>& words, const std::string& path, std
 }
 
 std::vector<std::string> fixed_words(const Sandbox& sandbox) {
-  std::vector<std::string> words = {
-      sandbox.program, "--unshare-all", "--unshare-user", "--die-with-parent", "--new-session", "--cap-drop", "ALL"};
+  std::vector<std::string> words = {sandbox.program, "--unshare-all", "--unshare-user", "--die-with-parent",
+                                    "--as-pid-1",    "--new-session", "--cap-drop",     "ALL"};
   if (sandbox.is_root) add(words, {"--uid", kNobody, "--gid", kNobody});
   for (const std::string& folder : system_folders()) add(words, {"--ro-bind-try", folder, folder});
   // Read-only as a whole: the kernel's settings belong to root, and root outside is the owner of these processes when

@@ -221,6 +221,13 @@ TEST_F(Doors, NoFurtherUserNamespacesKeyringsAndForeignSockets) {
   open(call + "39");                      // getpid
 }
 
+TEST_F(Doors, EveryProcessInTheSandboxIsFiltered) {
+  const Echo server;
+  Place place{.workspace = room.workspace};
+  place.host_ports = {server.port()};
+  EXPECT_EQ(room.run("cat /proc/[0-9]*/status | grep '^Seccomp:' | grep -vc 2", place).output, "0\n");
+}
+
 TEST_F(Doors, NoSetUserIdFiles) {
   closed("cp /bin/true own && chmod u+s own");
   closed("cp /bin/true own2 && chmod g+s own2");

@@ -281,12 +281,13 @@ std::vector<std::string> secrets_in_configuration(const Seams& seams, const std:
 
 namespace {
 
-// Commands that read or write files of a work tree.
+// Commands that may read or write files of a work tree: all that use the index too (write-tree looks at files that were
+// changed in the same second).
 bool may_filter(const GitCall& call) {
-  constexpr std::array<std::string_view, 16> kNever = {
-      "cat-file",  "rev-parse",    "merge-base",   "update-ref",      "config", "remote",
-      "ls-tree",   "diff-tree",    "write-tree",   "commit-tree",     "push",   "fetch",
-      "ls-remote", "for-each-ref", "symbolic-ref", "check-ref-format"};
+  constexpr std::array<std::string_view, 15> kNever = {"cat-file",     "rev-parse",    "merge-base",      "update-ref",
+                                                       "config",       "remote",       "ls-tree",         "diff-tree",
+                                                       "commit-tree",  "push",         "fetch",           "ls-remote",
+                                                       "for-each-ref", "symbolic-ref", "check-ref-format"};
   return !call.words.empty() && std::ranges::find(kNever, call.words.front()) == kNever.end();
 }
 
