@@ -68,6 +68,18 @@ TEST(Replay, IsIdenticalOfflineAndLeavesTheRepositoryUnchanged) {
   EXPECT_THAT(place.work_trees(), IsEmpty());
 }
 
+TEST(Replay, RepeatsTheAttemptsOfATurn) {
+  RunFixture place(SB_PROGRAM);
+  place.script(lines(
+      {discovered(), shaped(), Line("coding").text("Let me know if you want me to start."), coded(), reviewed()}));
+  ASSERT_EQ(place.run_goal("Make the check pass").code, 0);
+  const std::string cassette = place.read(exported(place) + "/cassette.json");
+  EXPECT_THAT(cassette, HasSubstr("Let me know if you want me to start."));
+  EXPECT_THAT(cassette, HasSubstr(R"("attempt":2)"));
+  EXPECT_THAT(cassette, HasSubstr(R"("cost":)"));
+  replays_identically(place, "merged");
+}
+
 TEST(Replay, StopsAtTheFirstDifferentRequestAndShowsTheDifference) {
   RunFixture place(SB_PROGRAM);
   place.script(lines({discovered(), Line("shaping").call("Bash", Value::object({{"command", "date +now-%s%N"}})),
