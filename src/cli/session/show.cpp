@@ -120,6 +120,9 @@ Status show_tree(const Context& context, Sessions& sessions, const Summary& summ
   if (!summary.parent_session.empty()) {
     context.out(fmt::format("child {} of {}\n", summary.parent_child, summary.parent_session));
   }
+  if (!summary.run.empty()) {
+    context.out(fmt::format("{} run {}\n", summary.is_taken_over ? "taken over from" : "driven by", summary.run));
+  }
   context.out("\n");
   Children children;
   for (const Node& node : nodes) children[node.parent].push_back(&node);
