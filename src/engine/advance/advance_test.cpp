@@ -69,6 +69,7 @@ TEST(Submissions, MayNotContradictThemselves) {
   EXPECT_EQ(refused(sending("n", {verdict("clean"), verdict("clean")})), std::nullopt);
   EXPECT_EQ(refused(sending("n", {verdict("blocking"), json(R"({"kind": "x"})"), verdict("clean")})),
             ErrorCode::kInvalid);
+  EXPECT_EQ(refused(sending("n", {loop_control("stop"), loop_control("continue")})), ErrorCode::kInvalid);
   for (const auto& [kind, member] : {std::pair("wr.assessment", "assessmentId"), std::pair("wr.loop_control", "loopId"),
                                      std::pair("wr.child_outcome", "child")}) {
     const auto of = [&](const char* id, int value) { return about(kind, member, id, value); };

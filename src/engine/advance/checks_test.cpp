@@ -78,13 +78,6 @@ TEST(Contract, InvalidOutputIsExplained) {
   EXPECT_THAT(blockers[0].message, HasSubstr("verdict"));
 }
 
-TEST(Contract, OnlyTheFirstOfTheKindIsChecked) {
-  Value wrong = verdict();
-  wrong.erase("summary");
-  EXPECT_THAT(blockers_of(kVerdict, sending("", {verdict(), wrong})), IsEmpty());
-  EXPECT_THAT(codes(blockers_of(kVerdict, sending("", {wrong, verdict()}))), ElementsAre("INVALID_REQUIRED_OUTPUT"));
-}
-
 TEST(Contract, OptionalOutputMayBeAbsentButNotInvalid) {
   const std::string optional = ", outputContract: {contractRef: wr.contracts.review_verdict, required: false}";
   EXPECT_THAT(blockers_of(optional, sending("")), IsEmpty());

@@ -220,30 +220,6 @@ TEST(ArtifactLoop, IsAlwaysEntered) {
   EXPECT_THAT(journey.opened(), ElementsAre("audit@0/look"));
 }
 
-TEST(ArtifactLoop, TheLastDecisionOfTheSubmissionCounts) {
-  const auto program =
-      program_of("[" + loop("audit", "type: while, condition: {var: go}, maxIterations: 3", step("look", kControl)) +
-                 "," + step("end") + "]");
-  Submission both;
-  both.artifacts = {loop_control("stop"), loop_control("continue")};
-  SessionSimulator continued(program);
-  continued.deliver(both);
-  EXPECT_EQ(place_of(continued.tip().position), "audit@1/look");
-  std::swap(both.artifacts[0], both.artifacts[1]);
-  SessionSimulator stops(program);
-  stops.deliver(both);
-  EXPECT_EQ(place_of(stops.tip().position), "end");
-}
-
-TEST(ArtifactLoop, AnInvalidLastDecisionDoesNotHideAValidOne) {
-  SessionSimulator journey(program_of(
-      "[" + loop("audit", "type: while, condition: {var: go}, maxIterations: 3", step("look", kControl)) + "]"));
-  Submission both;
-  both.artifacts = {loop_control("stop"), loop_control("perhaps")};
-  journey.deliver(both);
-  EXPECT_TRUE(journey.is_over());
-}
-
 const char* const kNested =
     "type: while, maxIterations: 2, conditionSource: {kind: artifact_contract, contractRef: "
     "wr.contracts.loop_control, loopId: ";

@@ -154,10 +154,13 @@ inline Submission random_submission(Dice& dice, const std::string& mark) {
   maybe("xs", {"[]", "[1]", "[1, 2, 3, 4]", "[1, 2]", "\"no list\"", "null"});
   maybe("ys", {"[\"a\"]", "[]", "[{}, {}]", "3"});
   maybe("n", {"0", "1", "2", "4", "\"2\"", "-1", "[]"});
-  for (int count = dice.below(3); count > 0; --count) {
-    submission.artifacts.push_back(loop_control(dice.any_of<std::string>({"continue", "stop", "stop", "perhaps"}),
-                                                dice.any_of<std::string>({"", "", "", "loop-1", "loop-2", "nowhere"})));
-  }
+  const auto decide = [&](const std::vector<std::string>& loops) {
+    submission.artifacts.push_back(
+        loop_control(dice.any_of<std::string>({"continue", "stop", "stop", "perhaps"}), dice.any_of(loops)));
+  };
+  const int decisions = dice.below(3);
+  if (decisions == 1) decide({"", "", "", "loop-1", "loop-2", "nowhere"});
+  if (decisions == 2) decide({"loop-1"}), decide({"loop-2", "nowhere"});
   if (dice.one_in(5)) submission.artifacts.push_back(json(R"({"kind": "surprise"})"));
   return submission;
 }

@@ -87,13 +87,8 @@ TEST(RulesClients, EachHasAFileOfTheUserAndOfAProject) {
   EXPECT_EQ(path("opencode", InstallScope::kUser), "/home/ann/.config/opencode/AGENTS.md");
   EXPECT_EQ(path("gemini-cli", InstallScope::kProject), "/p/GEMINI.md");
   EXPECT_EQ(rules_client("emacs"), nullptr);
-<<<<<<< HEAD
-  EXPECT_FALSE(rules_path(*rules_client("gemini-cli"), InstallScope::kUser, "",
-                          Environment(std::map<std::string, std::string, std::less<>>{})));
-=======
   const std::map<std::string, std::string, std::less<>> nothing;
   EXPECT_FALSE(rules_path(*rules_client("gemini-cli"), InstallScope::kUser, "", Environment(nothing)));
->>>>>>> w-rules
 }
 
 }  // namespace

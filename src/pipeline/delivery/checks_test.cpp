@@ -126,6 +126,13 @@ TEST_F(Checking, OnlyWhatIsCommittedIsChecked) {
   EXPECT_TRUE(must(deliver(DeliveryStep::kChecks, spec, before, parts)).passed);
 }
 
+TEST_F(Checking, WhatACheckIgnoresDoesNotStay) {
+  place.put("trees/run1/.gitignore", "*.left\n");
+  spec.files_changed.emplace_back(".gitignore");
+  EXPECT_TRUE(check({{"first", "touch a.left"}, {"second", "test -e a.left"}}).passed) << "within a round it does";
+  EXPECT_TRUE(check({{"next round", "test ! -e a.left"}}).passed);
+}
+
 // Go's module cache is like that.
 TEST_F(Checking, FoldersThatMayNotBeWrittenDoNotStay) {
   EXPECT_TRUE(check({{"messy", "mkdir -p cache/deep && touch cache/deep/x && chmod -R a-w cache"}}).passed);

@@ -95,14 +95,17 @@ struct DeliveryParts {
 // | step | checks | does | facts |
 // |---|---|---|---|
 // | head | the run's branch, at the parent or above it | folds in commits an agent made | head, [folded] |
-// | scope | all changes against the parent | records them as a tree | tree, snapshot, files, collateral, unchanged,
-// judges | | checks | | runs them in a checkout of the commit | checks: [{name, passed, exit, output, …}], checked | |
-// secrets | lines the tree adds | | scanned | | commit | the branch has it | a commit of the tree, its times from the
-// run | commit, parent, tree | | push | the remote has it | pushes, if the remote's branch is unchanged | commit | |
-// request | branch and mark | opens or updates | request, url, at | | request_checks | | queries them; `retry_at_ms`
-// while they run | state | | update | the branch has the base | merges the base into branch and work tree | commit,
-// base, tree, snapshot | | merge | it is merged | merges, at this commit only | at | | confirm | it is merged | |
-// merged_as, base | | close | it is closed | closes the ticket with a comment | |
+// | scope | all changes against the parent | records a tree | tree, snapshot, files, collateral, unchanged, judges |
+// | checks | | runs them in a checkout of the commit | checks: [{name, passed, exit, output, …}], checked |
+// | secrets | lines the tree adds | | scanned |
+// | commit | the branch has it | a commit of the tree, its times from the run | commit, parent, tree |
+// | push | the remote has it | pushes, if the remote's branch is unchanged | commit |
+// | request | branch and mark | opens or updates | request, url, at |
+// | request_checks | | queries them; `retry_at_ms` while they run | state |
+// | update | the branch has the base | merges the base into branch and work tree | commit, base, tree, snapshot |
+// | merge | it is merged | merges, at this commit only | at |
+// | confirm | it is merged | | merged_as, base |
+// | close | it is closed | closes the ticket with a comment | |
 Result<DeliveryStepResult> deliver(DeliveryStep step, const DeliverySpec& spec, const Value& before,
                                    DeliveryParts& parts);
 

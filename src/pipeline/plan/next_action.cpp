@@ -242,9 +242,9 @@ class Planner {
     const bool was_tried = state_.newest(DeliveryStep::kMerge, round) != nullptr;
     const bool is_agreed = has_word || (policy == MergePolicy::kAuto && !needs_confirmation());
     // Whoever agreed before has not seen how the change alters the judging of the next one.
-    if (!was_tried && (!is_agreed || state_.newest_with_judges() != nullptr)) {
+    if (!was_tried && (!is_agreed || state_.newest_with_judges(round) != nullptr)) {
       const RunQuestion* asked = question_after(std::max(requested_at(round), reviewed_at(round)), "merge");
-      if (asked == nullptr) return AskPerson{"merge", merge_reason(policy)};
+      if (asked == nullptr) return AskPerson{"merge", merge_reason(policy, round)};
       if (asked->choice == "leave") return finished("requested", fmt::format("{} left it open", by(*asked)));
       if (asked->choice == "fix") return std::nullopt;
     }
@@ -261,8 +261,8 @@ class Planner {
   // A change that needed a person or an audit never merges automatically.
   bool needs_confirmation() const { return !state_.escalations.empty() || state_.newest(Phase::kAudit) != nullptr; }
 
-  std::string merge_reason(MergePolicy policy) const {
-    if (const RunState::DeliveryRecord* scope = state_.newest_with_judges()) {
+  std::string merge_reason(MergePolicy policy, int round) const {
+    if (const RunState::DeliveryRecord* scope = state_.newest_with_judges(round)) {
       std::string files;
       for (const Value& judge : scope->done.facts["judges"].items()) {
         files += fmt::format("{}{} ({})", files.empty() ? "" : ", ", judge.string_at("file").value_or(""),

@@ -180,6 +180,25 @@ TEST(Plan, MergeNeverAndAutoAreHonoured) {
   EXPECT_EQ(automatic.run(), kUpToReview + ", merge, merged");
 }
 
+TEST(Plan, AChangeToWhatJudgesNeedsAPerson) {
+  PlanSimulator walk;
+  walk.settings.merge = MergePolicy::kAuto;
+  walk.judges = {{0, "check"}};
+  EXPECT_EQ(walk.run(), kUpToReview + ", ask merge, and waits");
+  walk.words["merge"] = {"merge"};
+  EXPECT_EQ(walk.resume(), kUpToReview + ", ask merge, merge, merge, merged");
+  // Fixed: the change as a whole no longer touches it.
+  PlanSimulator fixed;
+  fixed.judges = {{0, "check"}};
+  fixed.words["merge"] = {"fix"};
+  EXPECT_EQ(fixed.run(), kUpToReview + ", ask merge, fix, fix 1, deliver 1, review 1, merge, merged");
+  // An answer given before is none about this.
+  PlanSimulator again;
+  again.judges = {{0, "check"}, {1, "check"}};
+  again.words["merge"] = {"fix", "leave"};
+  EXPECT_EQ(again.run(), kUpToReview + ", ask merge, fix, fix 1, deliver 1, review 1, ask merge, leave, requested");
+}
+
 TEST(Plan, AnOutageParksTheRunAndItContinuesLater) {
   PlanSimulator walk;
   walk.ends["coding"] = {"outage", "outage", "full"};

@@ -27,6 +27,7 @@ class PlanSimulator {
   std::map<std::string, std::string> remarks;
   std::map<std::string, std::string> causes;  // of findings, by step
   std::map<std::string, Value> failed_facts;  // of steps that fail
+  std::map<int, std::string> judges;          // the file of each round that judges later changes; empty: none
   std::int64_t phase_ms = 60'000, phase_tokens = 0;
   bool retries_at_once = false;  // a person retries the first failed session before a question is asked
 
@@ -143,6 +144,11 @@ class PlanSimulator {
         {{"step", name}, {"round", one.round}, {"passed", passed}, {"was_there", false}, {"facts", Value::object()}});
     payload.set("policy", to_value(policy_of(settings)));
     if (one.step == DeliveryStep::kRequest) payload.set("facts", Value::object({{"request", "1"}, {"url", "u"}}));
+    if (one.step == DeliveryStep::kScope) {
+      Value files = Value::array();
+      if (!judges[one.round].empty()) files.push_back(Value::object({{"file", judges[one.round]}, {"why", "a check"}}));
+      payload.set("facts", Value::object({{"judges", std::move(files)}}));
+    }
     if (!passed) {
       say(fmt::format("{} {} fails", name, one.round));
       payload.set("facts", failed_facts[name].is_null() ? Value::object() : failed_facts[name]);

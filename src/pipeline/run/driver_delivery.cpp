@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 
 #include "base/text/unicode.hpp"
 #include "pipeline/limits.hpp"
@@ -293,7 +294,7 @@ std::string RunDriver::diff_stat() {
 // The change to the files that judge later changes, for the person without whom it is not merged; empty: there is none.
 // What looks like a secret is redacted, and nothing can hide a line: neither attributes nor control characters.
 std::string RunDriver::judge_hunks() {
-  const RunState::DeliveryRecord* scope = state_.newest_with_judges();
+  const RunState::DeliveryRecord* scope = state_.newest_with_judges(std::numeric_limits<int>::max());
   if (scope == nullptr) return {};
   const auto git = git_of_work_tree(parts_.seams, state_.tree);
   Git reader = git ? *git : Git(parts_.seams, state_.repository);

@@ -140,8 +140,9 @@ struct RunState {
   const PhaseRecord* newest(Phase phase) const;
   const PhaseRecord* newest(Phase phase, int round) const;
   const DeliveryRecord* newest(DeliveryStep step, int round) const;
-  // The newest record of `scope` if the change touches files that judge later ones; null: it does not.
-  const DeliveryRecord* newest_with_judges() const;
+  // The newest record of `scope` up to that round, if the change touches files that judge later ones; null: it does
+  // not.
+  const DeliveryRecord* newest_with_judges(int round) const;
   const RunQuestion* open_question() const;  // the newest
   agent::Usage usage() const;
   std::int64_t micro_cents() const;

@@ -114,10 +114,11 @@ const RunState::DeliveryRecord* RunState::newest(DeliveryStep step, int round) c
   return nullptr;
 }
 
-const RunState::DeliveryRecord* RunState::newest_with_judges() const {
+const RunState::DeliveryRecord* RunState::newest_with_judges(int round) const {
   for (const DeliveryRecord& made : deliveries | std::views::reverse) {
     const Value& judges = made.done.facts["judges"];
-    if (made.step == DeliveryStep::kScope && judges.is_array()) return judges.size() > 0 ? &made : nullptr;
+    const bool is_scope = made.step == DeliveryStep::kScope && made.round <= round;
+    if (is_scope && judges.is_array()) return judges.size() > 0 ? &made : nullptr;
   }
   return nullptr;
 }

@@ -91,7 +91,7 @@ TEST_F(CatalogTest, ReadsEverySourceWeakestFirst) {
 TEST_F(CatalogTest, AnUntrustedProjectReplacesNothingOfTheUsers) {
   write("/user/config/workflows/a.yaml", workflow("acme.aa"));
   for (const char* path : {"/p/workflows/a.yaml", "/p/.workrail/workflows/a.yaml", "/p/.signalbox/workflows/a.yaml"}) {
-    write(path, workflow("acme.aa"));
+    write(path, workflow("acme.aa", "about: Another one.\n"));
     write("/p/workflows/b.yaml", workflow("acme.bb"));
     const Catalog catalog = open();
     EXPECT_EQ((*catalog.find("acme.aa"))->origin.kind, SourceKind::kUser) << path;
@@ -210,6 +210,7 @@ TEST(Pain21, AFileThatDoesNotLoadIsListedWithItsReason) {
 }
 
 TEST_F(CatalogTest, ABrokenFileStillShadowsTheOneItReplaces) {
+  is_trusted = true;
   write("/user/config/workflows/a.yaml", workflow("acme.aa"));
   write("/p/workflows/a.yaml", workflow("acme.aa", "colour: red\n"));
   const Catalog catalog = open();
