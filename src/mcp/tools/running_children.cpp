@@ -39,7 +39,7 @@ std::string how_to_run_children(const Value& line, std::string_view client) {
   }
   return fmt::format(
       "\nStart an agent for each with your tool {}, and give it only this: call continue_workflow with its "
-      "continueToken, and go on until that session is complete. If you may not, do them yourself, one after the "
+      "continueToken, and continue until that session is complete. If you may not, do them yourself, one after the "
       "other.\n",
       row->tool);
 }
