@@ -280,8 +280,7 @@ TEST_F(DialogWalk, AfterAnAnswerTheAgentIsSilent) {
     event.set("last_assistant_message", message);
     return dialog.fire(event);
   };
-  const std::string narration =
-      "Перехожу на релизную ветку feat/release-v0.2.9, затем подготовлю версию 0.2.9...";
+  const std::string narration = "Перехожу на релизную ветку feat/release-v0.2.9, затем подготовлю версию 0.2.9...";
   EXPECT_EQ(stop(narration), "");  // nothing was asked in this turn
   dialog.begin("one.yaml");
   dialog.answer("release");
