@@ -270,5 +270,26 @@ TEST_F(DialogWalk, RenderNextWalksWithoutHooks) {
   EXPECT_THAT(next().output, HasSubstr("Which environments"));
 }
 
+TEST_F(DialogWalk, AfterAnAnswerTheAgentIsSilent) {
+  ASSERT_EQ(dialog.run({"signalbox", "hook", "install", "--project", "--stop"}).code, 0);
+  dialog.write("one.yaml", "decision: branch\ninstruction: Which branch?\noptions: [main, release]\n");
+  const auto stop = [&](const std::string& message, const std::string& prompt = "p-1") {
+    Value event = dialog.event("Stop");
+    event.set("prompt_id", prompt);
+    event.set("stop_hook_active", false);
+    event.set("last_assistant_message", message);
+    return dialog.fire(event);
+  };
+  const std::string narration = "Перехожу на релизную ветку feat/release-v0.2.9, затем подготовлю версию 0.2.9...";
+  EXPECT_EQ(stop(narration), "");  // nothing was asked in this turn
+  dialog.begin("one.yaml");
+  dialog.answer("release");
+  EXPECT_THAT(stop(narration), AllOf(HasSubstr(R"("decision":"block")"), HasSubstr("INT030")));
+  EXPECT_THAT(stop("I'll switch to the release branch, then run the tests."), HasSubstr("block"));
+  EXPECT_EQ(stop("v0.2.9 3f2a1c0"), "");
+  // The next message of the user starts anew.
+  EXPECT_EQ(stop(narration, "p-2"), "");
+}
+
 }  // namespace
 }  // namespace sb

@@ -255,7 +255,7 @@ std::optional<InputRequired> ask_in_dialog(const Seams& seams, const inbox::Inbo
   if (!call.client.has_form_elicitation || call.is_late || is_cancelled) return std::nullopt;
   const bool asks_reason = !asked.rejection.empty();
   if ((!state.is_open() && !asks_reason) || state.opened.needs_signature) return std::nullopt;
-  if (!call.caller.is_installed_client && !asks_reason && !inbox.may_relay(state)) return std::nullopt;
+  if (!call.caller.is_installed_client && !inbox.may_relay(state)) return std::nullopt;
   const auto form = form_of(state, declaration, call, asked);
   if (!form) return std::nullopt;
   DialogState shown = asked;
