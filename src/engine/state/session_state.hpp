@@ -128,6 +128,8 @@ struct Summary {
   int depth = 0;  // number of ancestors
   TimestampMs started_at = 0, updated_at = 0;
   std::int64_t events = 0;
+
+  bool is_in_progress() const { return status == SessionStatus::kOpen || status == SessionStatus::kWaiting; }
 };
 
 Value to_value(const std::vector<LoopFrame>& loops);

@@ -11,14 +11,11 @@
 #include <ctime>
 
 namespace sb::store::sqlite {
-namespace {
 
 void pause_us(long duration_us) {
   const timespec duration{duration_us / 1'000'000, duration_us % 1'000'000 * 1'000};
   nanosleep(&duration, nullptr);
 }
-
-}  // namespace
 
 LockFile::~LockFile() {
   if (descriptor_ >= 0) close(descriptor_);
@@ -37,7 +34,7 @@ Result<LockFile::LockGuard> LockFile::take(int wait_ms) {
   // Waiting is counted in pauses, so no clock is needed.
   const long limit_us = wait_ms * 1'000L;
   long waited_us = 0;
-  for (long pause = 50; flock(descriptor_, LOCK_EX | LOCK_NB) != 0; pause = std::min(pause * 2, 5'000L)) {
+  for (long pause = 50; flock(descriptor_, LOCK_EX | LOCK_NB) != 0; pause = std::min(pause * 2, kLongestPauseUs)) {
     if (errno != EWOULDBLOCK && errno != EINTR) {
       return fail(ErrorCode::kIo, fmt::format("cannot lock the lock file ({})", std::strerror(errno)),
                   "Keep the store on a file system that supports locks.", SourceLocation{path_, {}, 0, 0});

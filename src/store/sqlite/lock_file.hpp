@@ -8,6 +8,10 @@
 
 namespace sb::store::sqlite {
 
+// Between two attempts to take the lock.
+inline constexpr long kLongestPauseUs = 5'000;
+void pause_us(long duration_us);
+
 class LockFile {
  public:
   explicit LockFile(std::string path) : path_(std::move(path)) {}
