@@ -6,6 +6,7 @@
 #include "base/document/document.hpp"
 #include "base/document/stored_reader.hpp"
 #include "base/limits.hpp"
+#include "engine/recall/recall_index.hpp"
 #include "engine/state/blob_refs.hpp"
 #include "engine/state/rows.hpp"
 #include "engine/state/token.hpp"
@@ -192,6 +193,7 @@ Result<std::string> Import::store_in(store::Store& store) const {
     for (const std::string& blob : blobs_) SB_TRY(transaction.put_blob(blob));
     SB_TRY(append(transaction));
     SB_TRY(write_summary(transaction, state_.summary));
+    SB_TRY(index_session(transaction, state_.summary));  // its events are older than what was indexed last
     for (const auto& [number, node] : state_.nodes) SB_TRY(write_node(transaction, id, node));
     for (const auto& [key, attempt] : state_.attempts) SB_TRY(write_attempt(transaction, id, attempt));
     return id;

@@ -4,8 +4,10 @@
 
 #include "base/crypto.hpp"
 #include "engine/answer/session_view.hpp"
-#include "engine/recall/find_session.hpp"
+#include "engine/recall/session_list.hpp"
+#include "engine/state/rows.hpp"
 #include "mcp/limits.hpp"
+#include "store/checks.hpp"
 
 namespace sb::mcp {
 namespace {
@@ -36,6 +38,7 @@ Result<Value> session_view(engine::Sessions& sessions, const std::string& id) {
         Value::object({{"node", nodes[i].number}, {"stepId", nodes[i].position.step}, {"title", nodes[i].title}}));
   }
   value.set("steps", std::move(steps));
+  if (from > 0) value.set("earlierSteps", from);
   return value;
 }
 
@@ -95,16 +98,20 @@ std::string workflows_fingerprint(WorkerContext& worker) {
   return sha256_hex(all);
 }
 
-std::vector<std::string> session_ids(WorkerContext& worker, std::string_view begun) {
-  std::vector<std::string> ids;
+Completion session_ids(WorkerContext& worker, std::string_view begun) {
+  const Completion none({});
   const auto home = worker.home();
-  if (!home) return ids;
-  const auto visit = [&](const engine::Summary& summary) {
-    if (summary.id.starts_with(begun)) ids.push_back(summary.id);
-    return ids.size() < limits::kCompletions;
-  };
-  (void)engine::for_each_summary((*home)->home().store(), visit, [](const std::string&) {});
-  return ids;
+  if (!home || (!begun.empty() && !store::check_name("session", begun))) return none;
+  const auto limit = static_cast<int>(limits::kCompletions);
+  auto found = (*home)->home().store().read([&](store::Snapshot& snapshot) -> Result<Completion> {
+    std::vector<std::string> ids;
+    const store::Listing listing{.prefix = std::string(begun), .limit = limit};
+    const auto rows = SB_TRY(begun.empty() ? engine::rows_by_time(snapshot, true, "", limit)
+                                           : snapshot.list(engine::kSessions, listing));
+    for (const store::Row& row : rows) ids.push_back(row.key);
+    return Completion(std::move(ids), static_cast<std::size_t>(SB_TRY(snapshot.count(engine::kSessions, listing))));
+  });
+  return found ? std::move(*found) : none;
 }
 
 }  // namespace sb::mcp
