@@ -18,7 +18,6 @@ namespace sb::hook {
 namespace {
 
 constexpr std::size_t kLongestTitle = 40;
-constexpr int kQuestionsCounted = 100;
 
 HookEvent event_of(std::string_view json) {
   HookEvent event;
@@ -30,21 +29,16 @@ HookEvent event_of(std::string_view json) {
 }
 
 // Questions open in this folder or a parent.
-Result<int> questions_in(inbox::Home& home, const std::string& folder) {
-  return home.store().read([&](store::Snapshot& snapshot) -> Result<int> {
-    int count = 0;
-    for (const char* state : {"open/", "parked/"}) {
-      const store::Listing listing{.by = store::Order::kSort, .prefix = state, .limit = kQuestionsCounted};
-      for (const store::Row& row : SB_TRY(snapshot.list("decisions", listing))) {
-        const auto decision = home.inbox().peek_in(snapshot, row.key);
-        if (decision && decision->is_open() && is_within(folder, decision->opened.workspace)) ++count;
-      }
-    }
-    return count;
-  });
+Result<std::int64_t> questions_in(inbox::Home& home, const std::string& folder) {
+  std::vector<std::string> folders;
+  for (std::string at = folder; !at.empty(); at = parent_path(at)) {
+    if (!folders.empty() && folders.back() == at) break;  // the root
+    folders.push_back(at);
+  }
+  return home.inbox().count_open_in(folders);
 }
 
-std::string line_of(const std::optional<CurrentStep>& current, int questions) {
+std::string line_of(const std::optional<CurrentStep>& current, std::int64_t questions) {
   std::string line;
   if (current) {
     const guard::OpenStep& step = current->step();

@@ -6,6 +6,7 @@
 namespace sb::inbox {
 
 inline constexpr std::string_view kDecisions = "decisions";
+inline constexpr std::string_view kOpenDecisions = "decisions-open";
 inline constexpr std::string_view kDecisionsAsked = "decisions-asked";
 inline constexpr std::string_view kOperatorsSeen = "operators";
 inline constexpr std::string_view kPrompts = "prompts";

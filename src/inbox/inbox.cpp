@@ -7,9 +7,9 @@
 #include "base/assert.hpp"
 #include "base/document/stored_reader.hpp"
 #include "base/limits.hpp"
-#include "base/text/printable.hpp"
 #include "base/text/unicode.hpp"
 #include "inbox/decision_events.hpp"
+#include "inbox/open_decisions.hpp"
 
 namespace sb::inbox {
 namespace {
@@ -20,6 +20,7 @@ using store::NewEvent;
 constexpr int kEventsPage = 1'000;
 
 Status put_row(store::Transaction& transaction, const DecisionState& state) {
+  SB_TRY(index_decision(transaction, state));
   const store::Row row = decision_row(state);
   return transaction.put(kDecisions, row.key, row.value, row.sort);
 }
@@ -66,21 +67,6 @@ std::optional<NewEvent> due_event(const DecisionState& state, TimestampMs now) {
                           ResolvedBy::kDeadline, {Channel::kProgram, ""}, "", now);
   }
   return std::nullopt;
-}
-
-// Ids of the rows in one listing, newest first, that match an id prefix or a declared id.
-Result<std::vector<std::string>> rows_named(store::Snapshot& snapshot, std::string_view listing,
-                                            std::string_view name) {
-  constexpr std::size_t kPrefixLength = 8;
-  std::vector<std::string> ids;
-  const store::Listing page{
-      .by = store::Order::kSort, .prefix = std::string(listing), .descending = true, .limit = limits::kStorePageRows};
-  for (const store::Row& row : SB_TRY(snapshot.list(kDecisions, page))) {
-    const Result<Value> value = parse_json(row.value);
-    const bool is_asked = value && value->string_at("asked") == name;
-    if (is_asked || (name.size() >= kPrefixLength && row.key.starts_with(name))) ids.push_back(row.key);
-  }
-  return ids;
 }
 
 Status check_remark(std::string_view text) {
@@ -192,62 +178,6 @@ Result<DecisionState> Inbox::load(std::string_view id) {
   return settled;
 }
 
-Result<std::string> Inbox::resolve(std::string_view name) {
-  return store_.read([&](store::Snapshot& snapshot) -> Result<std::string> {
-    const auto unknown = [&] {
-      return fail(ErrorCode::kNotFound, fmt::format("there is no decision {}", quote_json(printable(name))),
-                  "Run signalbox inbox list to see the open decisions");
-    };
-    if (name.empty() || name.size() > limits::kIdBytes || !is_utf8(name) || name.contains('\0')) return unknown();
-    if (SB_TRY(snapshot.get(kDecisions, name))) return std::string(name);
-    std::vector<std::string> found = SB_TRY(rows_named(snapshot, "open/", name));
-    std::ranges::move(SB_TRY(rows_named(snapshot, "parked/", name)), std::back_inserter(found));
-    if (found.size() > 1) {
-      return fail(ErrorCode::kInvalid, fmt::format("{} open decisions match {}", found.size(), quote_json(name)),
-                  "Give the full id, as shown by signalbox inbox list");
-    }
-    // Among closed ones the newest matches: answering it fails and says that it is closed.
-    if (found.empty()) found = SB_TRY(rows_named(snapshot, "closed/", name));
-    if (found.empty()) return unknown();
-    return found.front();
-  });
-}
-
-Result<std::vector<DecisionState>> Inbox::list(bool all, int limit) {
-  std::vector<std::string> ids;
-  SB_TRY(store_.read([&](store::Snapshot& snapshot) -> Status {
-    for (const std::string_view prefix : {"open/", "parked/", "closed/"}) {
-      if (prefix == "closed/" && !all) break;
-      const store::Listing listing{.by = store::Order::kSort,
-                                   .prefix = std::string(prefix),
-                                   .descending = prefix == "closed/",
-                                   .limit = std::min(limit, limits::kStorePageRows)};
-      for (const store::Row& row : SB_TRY(snapshot.list(kDecisions, listing))) ids.push_back(row.key);
-    }
-    return {};
-  }));
-  std::vector<DecisionState> states;
-  for (const std::string& id : ids) {
-    DecisionState state = SB_TRY(load_or_damaged(id));
-    if (all || state.is_damaged || state.is_open()) states.push_back(std::move(state));
-  }
-  return states;
-}
-
-Result<DecisionState> Inbox::load_or_damaged(std::string_view id) {
-  Result<DecisionState> state = load(id);
-  if (state) return state;
-  const ErrorCode code = state.error().code;
-  const bool is_unreadable =
-      code == ErrorCode::kCorrupt || code == ErrorCode::kUnsupported || code == ErrorCode::kNotFound;
-  if (!is_unreadable) return state;
-  DecisionState damaged;
-  damaged.id = id;
-  damaged.is_damaged = true;
-  damaged.rejected.push_back(state.error().message);
-  return damaged;
-}
-
 Result<OpenedDecision> Inbox::make_opened(const decision::Declaration& declaration, const AskContext& asking) {
   const decision::Decision* single = declaration.decision();
   if (single && single->secret &&
@@ -342,6 +272,7 @@ Status Inbox::supersede_in(store::Transaction& transaction, const DecisionState&
 Result<DecisionHandle> Inbox::open_in(store::Transaction& transaction, const decision::Declaration& declaration,
                                       const AskContext& asking) {
   const OpenedDecision opened = SB_TRY(make_opened(declaration, asking));
+  SB_TRY(make_open_index(transaction));
   if (opened.needs_signature) SB_TRY(record_operators_in(transaction));
   const auto asked = SB_TRY(find_same_question(transaction, opened));
   if (asked && can_join(*asked, opened, asking.asker)) {

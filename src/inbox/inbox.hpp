@@ -12,9 +12,10 @@
 // kConflict. Everything read is verified: the event chain, the id against the opened event, signatures against the
 // operators pinned there. The projections are only an index and are not trusted.
 //
-// Projections: `decisions` (key id, sort `open/TIME/ID`, `parked/…` or `closed/…`), `decisions-asked` (key fingerprint,
-// value the newest id), `late-answers` (key a workflow's session, value the id, until reported), `prompts` (key nonce,
-// sort `open/TIME/NONCE` while open), `counters` (key `prompts`).
+// Projections: `decisions` (key id, sort `open/TIME/ID`, `parked/…` or `closed/…`), `decisions-open`
+// (inbox/open_decisions.hpp), `decisions-asked` (key fingerprint, value the newest id), `late-answers` (key a workflow's
+// session, value the id, until reported), `prompts` (key nonce, sort `open/TIME/NONCE` while open), `counters` (keys
+// `prompts`, `decisions-open`).
 //
 // Stream `operators`: `seen` {root, head, count}, the operator registry each time it has grown. No signature counts
 // under a registry that does not continue the last one: it was truncated (undoing a revocation) or replaced.
@@ -24,6 +25,7 @@
 
 #include <functional>
 #include <map>
+#include <span>
 #include <variant>
 
 #include "base/random.hpp"
@@ -32,6 +34,7 @@
 #include "inbox/operators/authority.hpp"
 #include "inbox/operators/operators.hpp"
 #include "inbox/question/planned_prompt.hpp"
+#include "store/paging.hpp"
 
 namespace sb::inbox {
 
@@ -48,6 +51,15 @@ struct AskContext {
 struct DecisionHandle {
   std::string id;
   bool has_joined = false;  // the same question was already asked and is not finished
+};
+
+struct DecisionPage {
+  std::vector<DecisionState> decisions;
+  store::PageFacts facts;
+};
+
+struct WaitingSession {
+  std::string session, decision;
 };
 
 // A submitted answer.
@@ -135,9 +147,17 @@ class Inbox {
   // The decision with this id, id prefix (8 characters or more) or declared id; kNotFound, or kInvalid when several
   // match.
   Result<std::string> resolve(std::string_view name);
-  // Open and parked ones, oldest first; with `all`, then the closed ones, newest first. Tampered decisions are listed
-  // as damaged, so that one bad record hides no other.
-  Result<std::vector<DecisionState>> list(bool all, int limit = 1'000);
+  // A page of the open and parked ones, most urgent first (inbox/open_decisions.hpp); with `all`, then the closed ones,
+  // newest first. Tampered decisions are listed as damaged, so that one bad record hides no other.
+  Result<DecisionPage> page(bool all, const store::PageRequest& request);
+  // All pages.
+  Result<std::vector<DecisionState>> list(bool all);
+  // Records the effect of every deadline that has passed.
+  Status settle_due();
+  // How many are open or parked that were asked in one of these folders.
+  Result<std::int64_t> count_open_in(std::span<const std::string> folders);
+  // The sessions that wait for an answer.
+  Result<std::vector<WaitingSession>> waiting_sessions();
 
   // kConflict when it is no longer open, naming who answered first; kForbidden as in inbox/operators/authority.hpp;
   // kInvalid. `remark`: a comment on the choice, stored as free text in the same commit.
@@ -196,6 +216,9 @@ class Inbox {
   Result<DecisionState> append(store::Transaction& transaction, const DecisionState& before,
                                std::vector<store::NewEvent> events);
   Result<DecisionState> settle(std::string_view id);
+  Status settle_all(const std::vector<std::string>& ids);
+  // Once for a home of an older version.
+  Status make_open_index(store::Transaction& transaction);
   Result<DecisionState> change(std::string_view id, const Change& change);
   Result<DecisionState> end(std::string_view id, OutcomeKind ending, const Responder& from, std::string raw);
   Result<OpenedDecision> make_opened(const decision::Declaration& declaration, const AskContext& asking);

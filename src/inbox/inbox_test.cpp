@@ -419,7 +419,7 @@ TEST(Inbox, FindsDecisionsByDeclaredIdAndByPrefix) {
   EXPECT_EQ(both.error().code, ErrorCode::kInvalid);
 }
 
-TEST(Inbox, ListsOpenDecisionsOldestFirst) {
+TEST(Inbox, ListsOpenDecisionsOfTheSameUrgencyOldestFirst) {
   InboxTestBed place;
   const std::string first = place.open(kPlainQuestion).id;
   place.clock.sleep_ms(10);

@@ -6,6 +6,7 @@
 #include "base/limits.hpp"
 #include "inbox/decision_events.hpp"
 #include "inbox/inbox.hpp"
+#include "inbox/open_decisions.hpp"
 
 namespace sb::inbox {
 namespace {
@@ -69,6 +70,7 @@ Status Inbox::rebuild(const std::vector<std::string>& ids) {
       if (!state) continue;  // nothing but its events can say what it was
       const store::Row row = decision_row(*state);
       SB_TRY(transaction.put(kDecisions, row.key, row.value, row.sort));
+      SB_TRY(index_decision(transaction, *state));
       const auto asked = SB_TRY(transaction.get(kDecisionsAsked, state->opened.fingerprint));
       if (!asked) SB_TRY(transaction.put(kDecisionsAsked, state->opened.fingerprint, id));
     }

@@ -25,6 +25,15 @@ struct ServerFacts {
   bool has_logging = false;
 };
 
+// Possible values for an argument, best first; `total` counts those that are not listed, too.
+struct Completion {
+  Completion(std::vector<std::string> all) : values(std::move(all)), total(values.size()) {}
+  Completion(std::vector<std::string> some, std::size_t of) : values(std::move(some)), total(of) {}
+
+  std::vector<std::string> values;
+  std::size_t total;
+};
+
 class Service {
  public:
   virtual ~Service() = default;
@@ -48,10 +57,9 @@ class Service {
   virtual Value prompts() { return Value::array(); }
   // {description?, messages: […]}; nothing if there is none with that name.
   virtual std::optional<HandlerResult> get_prompt(std::string_view name, const Value& arguments, Call& call);
-  // Possible values for an argument; all of them, best first. Cut to 100 by the protocol. Nothing if the reference
-  // names nothing.
-  virtual std::optional<std::vector<std::string>> complete(const Value& reference, std::string_view argument,
-                                                           std::string_view begun, const Value& context);
+  // At most 100 are shown, and the total. Nothing if the reference names nothing.
+  virtual std::optional<Completion> complete(const Value& reference, std::string_view argument, std::string_view begun,
+                                             const Value& context);
 };
 
 inline std::optional<HandlerResult> Service::read_resource(const std::string&, Call&) {
@@ -60,8 +68,7 @@ inline std::optional<HandlerResult> Service::read_resource(const std::string&, C
 inline std::optional<HandlerResult> Service::get_prompt(std::string_view, const Value&, Call&) {
   return {};
 }
-inline std::optional<std::vector<std::string>> Service::complete(const Value&, std::string_view, std::string_view,
-                                                                 const Value&) {
+inline std::optional<Completion> Service::complete(const Value&, std::string_view, std::string_view, const Value&) {
   return {};
 }
 

@@ -193,8 +193,8 @@ class ScriptedService final : public Service {
     if (found == script_->prompts.end()) return std::nullopt;
     return found->second(arguments, call);
   }
-  std::optional<std::vector<std::string>> complete(const Value& reference, std::string_view, std::string_view begun,
-                                                   const Value&) override {
+  std::optional<Completion> complete(const Value& reference, std::string_view, std::string_view begun,
+                                     const Value&) override {
     if (reference.string_at("name") != "many") return std::nullopt;
     std::vector<std::string> values;
     for (int i = 0; i < 150; ++i) values.push_back(std::string(begun) + std::to_string(i));

@@ -85,6 +85,24 @@ struct Listing {
   int limit = 100;                // at most limits::kStorePageRows
 };
 
+// Bytes of the store's file: given back to the disk, and still unused.
+struct SpaceReport {
+  std::int64_t released = 0, unused = 0;
+};
+
+// Which documents of the tag index are meant.
+struct TagQuery {
+  enum class Kind { kTag, kAll, kAny, kWithout };  // kWithout: those that match the first part, but not the second
+  Kind kind = Kind::kAll;
+  std::string tag = {};              // of kTag
+  std::vector<TagQuery> parts = {};  // of the others
+
+  static TagQuery has(std::string tag) { return {Kind::kTag, std::move(tag)}; }
+  static TagQuery all(std::vector<TagQuery> parts) { return {Kind::kAll, {}, std::move(parts)}; }
+  static TagQuery any(std::vector<TagQuery> parts) { return {Kind::kAny, {}, std::move(parts)}; }
+  TagQuery without(TagQuery other) && { return {Kind::kWithout, {}, {std::move(*this), std::move(other)}}; }
+};
+
 // A piece of work that an owner holds until a time. The fencing number grows with every lease the store grants, so a
 // holder that slept past its time can be distinguished from the one that took over.
 struct Lease {
@@ -113,6 +131,12 @@ class Snapshot {
 
   virtual Result<std::optional<Row>> get(std::string_view collection, std::string_view key) = 0;
   virtual Result<std::vector<Row>> list(std::string_view collection, const Listing& listing) = 0;
+  // How many rows a listing has after its cursor, whatever its limit. Reads an index only.
+  virtual Result<std::int64_t> count(std::string_view collection, const Listing& listing) = 0;
+
+  // The keys of at most `limit` documents, the one put last first. An expression without tags matches nothing.
+  virtual Result<std::vector<std::string>> tagged(const TagQuery& query, int limit) = 0;
+  virtual Result<std::int64_t> count_tagged(const TagQuery& query) = 0;
 
   // The bytes with that SHA-256, checked; nothing if they are not stored.
   virtual Result<std::optional<std::string>> blob(const Digest& hash) = 0;
@@ -134,6 +158,11 @@ class Transaction : public Snapshot {
                      std::optional<std::string_view> sort = std::nullopt) = 0;
   virtual Status remove(std::string_view collection, std::string_view key) = 0;  // no error if it is missing
 
+  // The tag index: a set of tags per document, for finding documents among many. Tags are letters, digits and `_` of
+  // any script. Putting a document again replaces its tags and makes it the newest.
+  virtual Status put_tags(std::string_view key, std::span<const std::string> tags) = 0;
+  virtual Status remove_tags(std::string_view key) = 0;  // no error if it is missing
+
   virtual Result<Digest> put_blob(std::string_view bytes) = 0;  // storing the same bytes again changes nothing
   virtual Status remove_blob(const Digest& hash) = 0;
 
@@ -152,6 +181,9 @@ class Transaction : public Snapshot {
   virtual Result<Lease> renew(const Lease& lease, TimestampMs until_ms) = 0;
   virtual Status release(const Lease& lease, TimestampMs not_before_ms) = 0;  // for others to take
   virtual Status finish(const Lease& lease) = 0;                              // done: the work is removed
+
+  // Gives some of the space that removed content has left back to the disk, a few milliseconds of work.
+  virtual Result<SpaceReport> release_space() = 0;
 };
 
 class Store {
@@ -164,6 +196,12 @@ class Store {
   std::invoke_result_t<Work&, Transaction&> write(Work&& work) {
     return run<Transaction>(work, [this](const auto& step) { return run_write(step); });
   }
+
+  // For upkeep between two of its writes: lets writers that wait go first.
+  virtual void give_way() {}
+  // Prepares a store of an older version so that release_space() can give its unused space back. Others wait meanwhile,
+  // about a second per 50 MB of content; nothing is done if there is more content than `most_bytes`.
+  virtual Result<SpaceReport> make_space_releasable(std::int64_t) { return SpaceReport{}; }
 
   // Runs `work(Snapshot&)` on one moment of the store.
   template <class Work>

@@ -367,7 +367,7 @@ TEST_F(AgentBreakout, WithTheOperatorsOwnEarlierAnswers) {
   ASSERT_NE(id_, answered_before);
   const auto others = parse_json(run("signalbox inbox list --all --json").output);
   std::string other_id;
-  for (const Value& each : others->items()) {
+  for (const Value& each : (*others)["decisions"].items()) {
     if (each.string_at("asked") == "other") other_id = *each.string_at("decision");
   }
   const DecisionOutcome on_other = *state_now(other_id).outcome;

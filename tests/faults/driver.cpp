@@ -92,7 +92,7 @@ std::optional<std::vector<Value>> exported(const TestHome& place, const std::str
 }
 
 std::optional<std::vector<std::string>> listed(const TestHome& place) {
-  const ProgramCall call = place.run({"session", "list", "--all", "--json"});
+  const ProgramCall call = place.run({"session", "list", "--all", "--limit", "10000", "--json"});
   const auto value = parse_json(call.output);
   if (call.code != 0 || !value) return std::nullopt;
   std::vector<std::string> ids;

@@ -100,7 +100,7 @@ std::string sorted_lines(const std::string& text) {
 }
 
 void check_sessions(const pipeline_tests::RunFixture& place, std::string& faults) {
-  const auto listed = place.run({"session", "list", "--all", "--json"});
+  const auto listed = place.run({"session", "list", "--all", "--limit", "10000", "--json"});
   const auto value = listed.last();
   const Value* sessions = value.is_array() ? &value : value.find("sessions");
   if (sessions == nullptr || sessions->size() == 0) {

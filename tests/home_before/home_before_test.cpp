@@ -98,7 +98,7 @@ class HomeBefore : public ::testing::Test {
   std::map<std::string, Value> decisions() const {
     std::map<std::string, Value> all;
     const Value list = json({"inbox", "list", "--all"});
-    for (const Value& each : list.items()) all[text_at(each, "asked")] = each;
+    for (const Value& each : list["decisions"].items()) all[text_at(each, "asked")] = each;
     return all;
   }
 
@@ -107,7 +107,9 @@ class HomeBefore : public ::testing::Test {
 };
 
 TEST_F(HomeBefore, ListsAndShowsEverySession) {
-  const Value list = json({"session", "list", "--all"});
+  const Value listed = json({"session", "list", "--all"});
+  EXPECT_EQ(listed["total"], Value(18));
+  const Value& list = listed["sessions"];
   EXPECT_EQ(list.size(), 18u);
   std::map<std::string, std::string> statuses;
   for (const Value& each : list.items()) {
@@ -222,7 +224,7 @@ TEST_F(HomeBefore, AcceptsTheAnswerToAPlannedPrompt) {
 TEST_F(HomeBefore, ListsAndShowsEveryRun) {
   std::map<std::string, std::string> statuses;
   const Value list = json({"runs", "list"});
-  for (const Value& each : list.items()) statuses[text_at(each, "run")] = text_at(each, "status");
+  for (const Value& each : list["runs"].items()) statuses[text_at(each, "run")] = text_at(each, "status");
   EXPECT_EQ(statuses,
             (std::map<std::string, std::string>{
                 {token("finished_run"), "merged"}, {token("interrupted"), "running"}, {token("waiting"), "waiting"}}));
@@ -239,7 +241,8 @@ TEST_F(HomeBefore, ListsAndShowsEveryRun) {
 TEST_F(HomeBefore, ShowsTheDemonstration) {
   const Value shown = json({"runs", "show", "last"}, "demo/home");
   EXPECT_EQ(text_at(shown, "outcome"), "merged");
-  const Value sessions = json({"session", "list", "--all"}, "demo/home");
+  const Value listed = json({"session", "list", "--all"}, "demo/home");
+  const Value& sessions = listed["sessions"];
   std::vector<std::string> workflows;
   for (const Value& each : sessions.items()) workflows.push_back(text_at(each, "workflowId"));
   EXPECT_THAT(workflows, UnorderedElementsAre("wr.discovery", "wr.shaping", "wr.coding-task", "wr.mr-review"));

@@ -29,10 +29,11 @@ void expect_status(const RunFixture& place, const std::string& word, bool is_dri
   EXPECT_EQ(shown["status"], Value(status));
   EXPECT_THAT(place.run({"runs", "list"}).output, HasSubstr("  " + word + " "));
   const auto listed = parse_json(place.run({"runs", "list", "--json"}).output);
-  ASSERT_TRUE(listed && listed->size() == 1);
-  EXPECT_EQ(listed->items()[0]["standing"], Value(word));
-  EXPECT_EQ(listed->items()[0]["driven"], Value(is_driven));
-  EXPECT_EQ(listed->items()[0]["status"], Value(status));
+  ASSERT_TRUE(listed && (*listed)["runs"].size() == 1);
+  const Value& run = (*listed)["runs"].items()[0];
+  EXPECT_EQ(run["standing"], Value(word));
+  EXPECT_EQ(run["driven"], Value(is_driven));
+  EXPECT_EQ(run["status"], Value(status));
   const std::string page = place.run({"runs", "show", "last"}).output;
   EXPECT_THAT(page, HasSubstr("  " + word + "\n"));
   const std::string resume = "Resume with: signalbox runs resume";
@@ -203,7 +204,7 @@ Line spawns(Line line, const std::string& flow) {
 
 std::vector<std::string> sessions_in(const RunFixture& place, const std::string& status) {
   std::vector<std::string> found;
-  const auto all = parse_json(place.run({"session", "list", "--all", "--json"}).output);
+  const auto all = parse_json(place.run({"session", "list", "--all", "--limit", "1000", "--json"}).output);
   if (!all) return {"unreadable"};
   const Value* items = all->is_array() ? &*all : all->find("sessions");
   if (items == nullptr || !items->is_array()) return {"unreadable"};

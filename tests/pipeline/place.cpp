@@ -126,7 +126,7 @@ std::string RunFixture::run_id() const {
 }
 
 std::vector<Value> RunFixture::open_decisions() const {
-  const auto value = parse_json(run({"inbox", "list", "--json"}).output);
+  const auto value = parse_json(run({"inbox", "list", "--limit", "1000", "--json"}).output);
   if (!value) return {};
   const Value* items = value->is_array() ? &*value : value->find("decisions");
   return items != nullptr && items->is_array() ? items->items() : std::vector<Value>();

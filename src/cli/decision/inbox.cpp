@@ -11,6 +11,7 @@
 #include "base/text/unicode.hpp"
 #include "cli/decision/conversation.hpp"
 #include "cli/decision/decision_view.hpp"
+#include "cli/paging.hpp"
 #include "cli/person.hpp"
 #include "cli/signals.hpp"
 #include "inbox/next_prompt.hpp"
@@ -31,6 +32,7 @@ struct InboxOptions {
   bool waives = false;
   bool wants_all = false;
   bool wants_json = false;
+  store::PageRequest page = {};
 };
 
 using HomePointer = std::unique_ptr<Home>;
@@ -42,22 +44,31 @@ Result<HomePointer> open_for_reading(const Context& context) {
   return home;
 }
 
+// As it was called, for the next page.
+std::string list_command(const InboxOptions& options) {
+  std::string command = "signalbox inbox list";
+  if (options.wants_all) command += " --all";
+  if (options.page.limit != store::PageRequest().limit) command += fmt::format(" --limit {}", options.page.limit);
+  return command;
+}
+
 Status list(const Context& context, const InboxOptions& options) {
   Result<HomePointer> home = open_for_reading(context);
-  std::vector<DecisionState> states;
+  inbox::DecisionPage page;
   if (home) {
-    states = SB_TRY((*home)->inbox().list(options.wants_all));
+    page = SB_TRY((*home)->inbox().page(options.wants_all, options.page));
   } else if (home.error().code != ErrorCode::kNotFound) {
     return std::unexpected(home.error());
   }
   if (options.wants_json) {
-    Value lines = Value::array();
-    for (const DecisionState& state : states) lines.push_back(full_view(state));
-    context.out(to_json(lines) + "\n");
+    Value items = Value::array();
+    for (const DecisionState& state : page.decisions) items.push_back(full_view(state));
+    context.out(to_json(page_value("decisions", std::move(items), page.facts)) + "\n");
     return {};
   }
-  if (states.empty()) context.out("No decision is open.\n");
-  for (const DecisionState& state : states) context.out(summary_line(state) + "\n");
+  if (page.decisions.empty()) context.out("No decision is open.\n");
+  for (const DecisionState& state : page.decisions) context.out(summary_line(state) + "\n");
+  context.out(more_line(page.facts, list_command(options)));
   return {};
 }
 
@@ -218,8 +229,8 @@ Status watch(const Context& context, const InboxOptions& options) {
     }
     SB_TRY(home->refresh_operators(context.seams.files));
     for (const std::string& id : changed) print(SB_TRY(home->inbox().load_or_damaged(id)));
-    // Listing also applies deadlines; no other process may be doing it.
-    (void)SB_TRY(home->inbox().list(false));
+    // No other process may be applying deadlines.
+    SB_TRY(home->inbox().settle_due());
     if (events->empty()) context.seams.clock.sleep_ms(kPollMs);
   }
   return {};
@@ -237,9 +248,10 @@ App* with_id(App& app, const std::string& name, const std::string& summary, Inbo
 Action declare_inbox(App& app) {
   auto options = std::make_shared<InboxOptions>();
   app.require_subcommand(1);
-  App* list_app = app.add_subcommand("list", "List open decisions");
+  App* list_app = app.add_subcommand("list", "List open decisions, most urgent first");
   list_app->add_flag("--all", options->wants_all, "Include closed decisions");
-  list_app->add_flag("--json", options->wants_json, "Print JSON");
+  list_app->add_flag("--json", options->wants_json, "Print JSON: {decisions, total, more, next}");
+  add_page_options(*list_app, options->page);
   App* show_app = with_id(app, "show", "Show one decision", *options);
   App* answer_app = with_id(app, "answer", "Answer one decision", *options);
   answer_app->add_option(

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "agent/loop/agent_log.hpp"
+#include "cli/paging.hpp"
 #include "cli/person.hpp"
 #include "cli/run/display.hpp"
 #include "cli/run/foreground.hpp"
@@ -53,15 +54,19 @@ int list(const Context& context, const RunsOptions& options) {
   const auto home = open_for_reading(context);
   if (!home) return report(context, home.error());
   RunLog log((*home)->store(), context.seams.clock);
-  auto rows = log.list(options.limit);
-  if (!rows) return report(context, rows.error());
-  for (Value& row : *rows) set_status(context, **home, log, row);
+  auto page = log.list(options.page);
+  if (!page) return report(context, page.error());
+  for (Value& row : page->runs) set_status(context, **home, log, row);
   if (options.wants_json) {
-    context.out(to_json(Value(Value::Array(rows->begin(), rows->end()))) + "\n");
+    Value items = Value(Value::Array(page->runs.begin(), page->runs.end()));
+    context.out(to_json(page_value("runs", std::move(items), page->facts)) + "\n");
     return kExitOk;
   }
-  if (rows->empty()) context.out("There are no runs yet. Start one: signalbox run \"GOAL\"\n");
-  for (const Value& row : *rows) context.out(list_line(row, context.seams.clock.now_ms()) + "\n");
+  if (page->runs.empty()) context.out("There are no runs yet. Start one: signalbox run \"GOAL\"\n");
+  for (const Value& row : page->runs) context.out(list_line(row, context.seams.clock.now_ms()) + "\n");
+  const bool has_limit = options.page.limit != store::PageRequest().limit;
+  context.out(more_line(page->facts, has_limit ? fmt::format("signalbox runs list --limit {}", options.page.limit)
+                                               : "signalbox runs list"));
   return kExitOk;
 }
 
@@ -199,8 +204,8 @@ Action declare_runs(App& app) {
   auto options = std::make_shared<RunsOptions>();
   std::vector<Subcommand> all;
   all.push_back(subcommand(app, "list", "List the newest runs", options, list));
-  all.back().app->add_option("--limit", options->limit, "How many to list")->range(1, 10'000);
-  all.back().app->add_flag("--json", options->wants_json, "Print a JSON array");
+  add_page_options(*all.back().app, options->page);
+  all.back().app->add_flag("--json", options->wants_json, "Print JSON: {runs, total, more, next}");
   all.push_back(subcommand(app, "show", "Show everything about a run", options, show));
   add_id(*all.back().app, *options);
   all.back().app->add_flag("--json", options->wants_json, "Print JSON");

@@ -4,12 +4,13 @@
 #include <string>
 
 #include "cli/command.hpp"
+#include "store/paging.hpp"
 
 namespace sb::cli {
 
 struct RunsOptions {
   std::string id, ticket, reason, directory, wait;
-  int limit = 30;
+  store::PageRequest page = {};
   bool wants_json = false;
 };
 

@@ -4,15 +4,19 @@
 
 #include <fmt/format.h>
 
+#include <limits>
+
 #include "agent/secrets/redact.hpp"
 #include "base/limits.hpp"
 #include "base/text/printable.hpp"
 #include "base/text/unicode.hpp"
+#include "cli/paging.hpp"
 #include "cli/session/session_commands.hpp"
 #include "cli/session/summary_line.hpp"
 #include "cli/workflow/open_catalog.hpp"
 #include "engine/answer/session_view.hpp"
 #include "engine/recall/find_session.hpp"
+#include "engine/recall/session_list.hpp"
 #include "engine/session/workspace_facts.hpp"
 #include "runs/known_secrets.hpp"
 
@@ -26,7 +30,8 @@ constexpr std::size_t kShortestSecret = 6;
 struct UpkeepOptions {
   std::string id, query, workspace, file, older_than;
   bool wants_all = false, wants_json = false, same_workspace = false, include_open = false, dry_run = false;
-  bool revoke_old = false, wants_best = false;
+  bool revoke_old = false, wants_best = false, may_rewrite = false;
+  store::PageRequest page = {};
 };
 
 // For reading: falls back to read-only access if the home is not writable. Nothing if no session was ever started.
@@ -57,26 +62,28 @@ void warn_damaged(const Context& context, const std::string& id) {
       "warning: the record of session {} is damaged; signalbox store repair writes it again from its events\n", id));
 }
 
+std::string list_command(const UpkeepOptions& options) {
+  std::string command = "signalbox session list";
+  if (options.wants_all) command += " --all";
+  if (options.page.limit != store::PageRequest().limit) command += fmt::format(" --limit {}", options.page.limit);
+  return command;
+}
+
 Result<int> list(Context& context, const UpkeepOptions& options) {
   const HomePointer home = SB_TRY(open_if_there(context));
-  std::size_t shown = 0;
-  const auto visit = [&](const engine::Summary& summary) {
-    const bool is_open =
-        summary.status == engine::SessionStatus::kOpen || summary.status == engine::SessionStatus::kWaiting;
-    if (!options.wants_all && (!is_open || !summary.parent_session.empty())) return true;
-    if (options.wants_json) {
-      context.out((shown == 0 ? "[" : ",\n") + to_json(engine::session_value(summary)));
-    } else {
-      context.out(session_line(summary) + "\n");
-    }
-    ++shown;
-    return !context.streams().output_closed();
-  };
-  if (home) {
-    SB_TRY(engine::for_each_summary(home->store(), visit, [&](const std::string& id) { warn_damaged(context, id); }));
+  const auto scope = options.wants_all ? engine::SessionScope::kAll : engine::SessionScope::kOpen;
+  engine::SessionPage page;
+  if (home) page = SB_TRY(engine::list_sessions(home->store(), scope, options.page));
+  for (const std::string& id : page.damaged) warn_damaged(context, id);
+  if (options.wants_json) {
+    Value items = Value::array();
+    for (const engine::Summary& summary : page.sessions) items.push_back(engine::session_value(summary));
+    context.out(to_json(page_value("sessions", std::move(items), page.facts)) + "\n");
+    return kExitOk;
   }
-  if (options.wants_json) context.out(shown == 0 ? "[]\n" : "]\n");
-  if (!options.wants_json && shown == 0) {
+  for (const engine::Summary& summary : page.sessions) context.out(session_line(summary) + "\n");
+  context.out(more_line(page.facts, list_command(options)));
+  if (page.sessions.empty()) {
     context.out(options.wants_all ? "There are no sessions.\n" : "No session is open. Use --all to list ended ones.\n");
   }
   return kExitOk;
@@ -256,11 +263,22 @@ std::string size_text(std::int64_t bytes) {
   return fmt::format("{} MB", bytes / 1'000'000);
 }
 
-void print_pruned(const Context& context, const engine::PruneResult& pruned, const UpkeepOptions& options) {
+// What prune and gc did, beyond the engine's part.
+struct Upkept {
+  engine::PruneResult pruned;
+  std::int64_t decisions = 0;
+  store::SpaceReport space = {};
+};
+
+void print_upkept(const Context& context, const Upkept& upkept, const UpkeepOptions& options) {
+  const engine::PruneResult& pruned = upkept.pruned;
   if (options.wants_json) {
     Value value = Value::object({{"sessions", Value::array(pruned.sessions)},
+                                 {"decisions", upkept.decisions},
                                  {"blobs", pruned.blobs},
                                  {"bytes", pruned.bytes},
+                                 {"returnedBytes", upkept.space.released},
+                                 {"unusedBytes", upkept.space.unused},
                                  {"dryRun", options.dry_run}});
     if (!pruned.not_collected.empty()) value.set("notCollected", pruned.not_collected);
     context.out(to_json(value) + "\n");
@@ -270,12 +288,29 @@ void print_pruned(const Context& context, const engine::PruneResult& pruned, con
   const std::string_view would = options.dry_run ? "would be " : "";
   if (!options.older_than.empty()) {
     context.out(fmt::format("{} sessions {}deleted; ", pruned.sessions.size(), would));
+    if (upkept.decisions > 0) context.out(fmt::format("{} of their decisions {}closed; ", upkept.decisions, would));
   }
   context.out(fmt::format("{} unused blobs {}removed, {}.\n", pruned.blobs, would, size_text(pruned.bytes)));
   if (!pruned.not_collected.empty()) {
     context.err(fmt::format("warning: unused blobs were kept, because damage hides what is in use: {}\n",
                             pruned.not_collected));
   }
+  if (upkept.space.released > 0) {
+    context.out(fmt::format("{} returned to the disk.\n", size_text(upkept.space.released)));
+  }
+  if (upkept.space.unused > 0) {
+    context.out(
+        fmt::format("{} in the store are unused and will be used again. To return them to the disk: signalbox "
+                    "session gc --compact (other processes wait meanwhile)\n",
+                    size_text(upkept.space.unused)));
+  }
+}
+
+Status return_space(store::Store& store, const UpkeepOptions& options, Upkept& upkept) {
+  if (options.dry_run) return {};
+  upkept.space = SB_TRY(engine::return_space(
+      store, options.may_rewrite ? std::numeric_limits<std::int64_t>::max() : engine::kMostRewrittenBytes));
+  return {};
 }
 
 Result<int> prune(Context& context, const UpkeepOptions& options) {
@@ -283,16 +318,21 @@ Result<int> prune(Context& context, const UpkeepOptions& options) {
   const HomePointer home = SB_TRY(open_for_writing(context));
   ProgressLine line(context, "checked");
   const TimestampMs before = context.seams.clock.now_ms() - age;
-  print_pruned(context,
-               SB_TRY(engine::prune(home->store(), before, options.include_open, options.dry_run, shown_by(line))),
-               options);
+  Upkept upkept;
+  upkept.pruned = SB_TRY(engine::prune(home->store(), before, options.include_open, options.dry_run, shown_by(line)));
+  upkept.decisions =
+      SB_TRY(engine::close_orphaned_decisions(home->store(), home->inbox(), upkept.pruned.sessions, options.dry_run));
+  SB_TRY(return_space(home->store(), options, upkept));
+  print_upkept(context, upkept, options);
   return kExitOk;
 }
 
 Result<int> collect(Context& context, const UpkeepOptions& options) {
   const HomePointer home = SB_TRY(open_for_writing(context));
   ProgressLine line(context, "events checked");
-  print_pruned(context, SB_TRY(engine::collect_garbage(home->store(), options.dry_run, shown_by(line))), options);
+  Upkept upkept{.pruned = SB_TRY(engine::collect_garbage(home->store(), options.dry_run, shown_by(line)))};
+  SB_TRY(return_space(home->store(), options, upkept));
+  print_upkept(context, upkept, options);
   return kExitOk;
 }
 
@@ -325,6 +365,7 @@ std::vector<Subcommand> declare_session_upkeep(App& session) {
   auto options = std::make_shared<UpkeepOptions>();
   App* list_app = add(session, "list", "List open sessions, newest first", *options);
   list_app->add_flag("--all", options->wants_all, "Include ended sessions and child sessions");
+  add_page_options(*list_app, options->page);
 
   App* resume_app = add(session, "resume", "Find a session and print how to continue it", *options);
   resume_app->add_option("QUERY", options->query, "Words from its goal or notes, a workflow, or its id");
@@ -347,6 +388,8 @@ std::vector<Subcommand> declare_session_upkeep(App& session) {
   prune_app->add_flag("--dry-run", options->dry_run, "Only print what would be deleted");
   App* gc_app = add(session, "gc", "Remove stored blobs that no session uses", *options);
   gc_app->add_flag("--dry-run", options->dry_run, "Only print what would be removed");
+  gc_app->add_flag("--compact", options->may_rewrite,
+                   "Rewrite a large store of an older version so that it returns unused space; others wait meanwhile");
   App* keys_app = add(session, "rotate-keys", "Sign new tokens with a new key", *options);
   keys_app->add_flag("--revoke-old", options->revoke_old, "Revoke tokens signed with older keys");
 

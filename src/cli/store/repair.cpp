@@ -7,11 +7,13 @@
 
 #include "base/text/printable.hpp"
 #include "cli/store/store_commands.hpp"
+#include "engine/recall/recall_index.hpp"
 #include "engine/state/events.hpp"
 #include "engine/state/keyring.hpp"
 #include "engine/state/rows.hpp"
 #include "engine/upkeep/upkeep.hpp"
 #include "inbox/home.hpp"
+#include "inbox/open_decisions.hpp"
 #include "inbox/operators/key_files.hpp"
 #include "pipeline/run/run_log.hpp"
 
@@ -62,6 +64,14 @@ Status rebuild_decisions(inbox::Inbox& inbox, store::RepairReport& report, Rebui
     report.found.push_back(fmt::format("decision {}: {}", damage.id, damage.message));
   }));
   return ids.empty() ? Status() : inbox.rebuild(ids);
+}
+
+// Their rows are not checked one by one; what searches next makes them again.
+Status forget_indexes(store::Store& store) {
+  return store.write([](store::Transaction& transaction) -> Status {
+    SB_TRY(engine::forget_recall_index(transaction));
+    return inbox::forget_open_index(transaction);
+  });
 }
 
 Status rebuild_runs(store::Store& store, Clock& clock, store::RepairReport& report, Rebuilt& rebuilt) {
@@ -211,6 +221,7 @@ Result<int> repair(Context& context, const RepairCommandOptions& options) {
     SB_TRY(find_steps(store, report, rebuilt));
     SB_TRY(rebuild_decisions(inbox, report, rebuilt));
     SB_TRY(rebuild_runs(store, seams.clock, report, rebuilt));
+    if (report.is_damaged()) SB_TRY(forget_indexes(store));
     return remove_keys(store, report);
   };
   const store::RepairReport report =

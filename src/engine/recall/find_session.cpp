@@ -2,16 +2,17 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <set>
 
+#include "engine/recall/proposals.hpp"
+#include "engine/recall/recall_index.hpp"
 #include "engine/state/events.hpp"
 #include "engine/state/rows.hpp"
 #include "store/checks.hpp"
 
 namespace sb::engine {
 namespace {
-
-constexpr int kResumePage = 500;
 
 // Two are enough to know that the prefix is ambiguous.
 Result<std::set<std::string>> beginning_with(store::Snapshot& snapshot, std::string_view name) {
@@ -45,44 +46,30 @@ Result<std::string> find_session(store::Store& store, std::string_view name) {
   });
 }
 
-Status for_each_summary(store::Store& store, const std::function<bool(const Summary&)>& visit,
-                        const std::function<void(const std::string&)>& damaged) {
-  return store.read([&](store::Snapshot& snapshot) -> Status {
-    store::Listing listing{.by = store::Order::kSort, .descending = true, .limit = kResumePage};
-    for (;;) {
-      const auto rows = SB_TRY(snapshot.list(kSessions, listing));
-      for (const store::Row& row : rows) {
-        const auto value = open_row(kSessions, row);
-        const auto summary = value ? summary_from(*value) : std::unexpected(value.error());
-        if (!summary) {
-          if (damaged) damaged(row.key);
-        } else if (!visit(*summary)) {
-          return {};
-        }
-      }
-      if (rows.size() < static_cast<std::size_t>(kResumePage)) return {};
-      listing.after = rows.back();
-    }
-  });
-}
-
 Result<ResumeMatches> find_resumable(store::Store& store, const ResumeQuery& query, std::size_t keep) {
-  ResumeMatches found;
-  Ranking ranking(query, keep);
-  SB_TRY(for_each_summary(
-      store,
-      [&](const Summary& summary) {
-        if (!summary.is_driven()) {
-          ranking.add(summary);
-        } else if (summary.id == query.session_id || summary.id == query.text) {
-          found.driven = summary;
-        }
-        return true;
-      },
-      [&](const std::string& id) { found.damaged.push_back(id); }));
-  found.candidates = ranking.best();
-  found.eligible = ranking.eligible();
-  return found;
+  if (query.session_id.empty()) SB_TRY(refresh_recall_index(store));
+  return store.read([&](store::Snapshot& snapshot) -> Result<ResumeMatches> {
+    ResumeMatches found;
+    Ranking ranking(query, keep);
+    std::size_t ended = 0;  // found by id
+    for (const std::string& id : SB_TRY(propose_sessions(snapshot, query, ranking.words(), keep))) {
+      const auto summary = read_summary(snapshot, id);
+      if (!summary && summary.error().code != ErrorCode::kCorrupt) return std::unexpected(summary.error());
+      if (!summary) found.damaged.push_back(id);
+      if (!summary || !*summary) continue;
+      if ((*summary)->is_driven()) {
+        if (id == query.session_id || id == query.text) found.driven = **summary;
+        continue;
+      }
+      const std::size_t before = ranking.eligible();
+      ranking.add(**summary);
+      if (ranking.eligible() > before && !(*summary)->is_in_progress()) ++ended;
+    }
+    found.candidates = ranking.best();
+    const std::size_t counted = SB_TRY(count_resumable(snapshot, query, ranking.words()));
+    found.eligible = std::max(ranking.eligible(), counted + ended);
+    return found;
+  });
 }
 
 }  // namespace sb::engine

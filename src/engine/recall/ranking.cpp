@@ -8,11 +8,11 @@
 #include <utility>
 
 #include "base/text/unicode.hpp"
+#include "engine/recall/words.hpp"
 
 namespace sb::engine {
 namespace {
 
-constexpr double kEnough = 0.4;
 constexpr double kRepositoryBonus = 0.2;
 constexpr double kWorkflowShare = 0.75;
 constexpr double kBranchShare = 0.5;
@@ -21,80 +21,6 @@ constexpr std::size_t kIdPrefix = 6;  // minimum length of an id prefix typed by
 // Words nearly every session has; they hardly distinguish one from another.
 constexpr std::array<std::string_view, 12> kCommonWords = {"add",  "and", "fix",  "for",    "from", "session",
                                                            "task", "the", "this", "update", "with", "workflow"};
-
-std::string folded(std::string_view text) {
-  if (std::all_of(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < 0x80; })) {
-    std::string lower(text);
-    for (char& c : lower) {
-      if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-    }
-    return lower;
-  }
-  if (!is_utf8(text)) return {};
-  const std::string whole = nfkc(case_fold(nfkc(text)));
-  std::string visible;
-  for (std::size_t at = 0; at < whole.size();) {
-    const std::size_t begin = at;
-    // Users do not type joiners and soft hyphens inside a word when they search for it.
-    if (!is_invisible(next_code_point(whole, at))) visible.append(whole, begin, at - begin);
-  }
-  return visible;
-}
-
-bool is_word_character(char32_t c) {
-  return is_letter(c) || is_digit(c) || is_mark(c) || c == U'_';
-}
-
-void add_word(std::vector<std::string>& words, std::string word) {
-  if (!word.empty() && std::find(words.begin(), words.end(), word) == words.end()) words.push_back(std::move(word));
-}
-
-// Each pair of characters; a single character is a word by itself.
-void add_pairs(std::vector<std::string>& words, const std::vector<std::string>& characters) {
-  if (characters.size() == 1) add_word(words, characters.front());
-  for (std::size_t i = 1; i < characters.size(); ++i) add_word(words, characters[i - 1] + characters[i]);
-}
-
-std::vector<std::string> words_of_folded(std::string_view text) {
-  std::vector<std::string> words;
-  std::string word;
-  std::vector<std::string> unspaced;
-  const auto end_word = [&] {
-    add_word(words, std::exchange(word, {}));
-    add_pairs(words, std::exchange(unspaced, {}));
-  };
-  for (std::size_t at = 0; at < text.size();) {
-    const std::size_t begin = at;
-    const char32_t c = next_code_point(text, at);
-    const std::string_view bytes = text.substr(begin, at - begin);
-    if (is_unspaced_script(c)) {
-      if (!word.empty()) end_word();
-      unspaced.emplace_back(bytes);
-    } else if (is_mark(c) && !unspaced.empty()) {
-      unspaced.back() += bytes;
-    } else if (is_word_character(c)) {
-      if (!unspaced.empty()) end_word();
-      word += bytes;
-    } else {
-      end_word();
-    }
-  }
-  end_word();
-  return words;
-}
-
-bool is_unspaced(std::string_view word) {
-  std::size_t at = 0;
-  return is_unspaced_script(next_code_point(word, at));
-}
-
-double weight_of(std::string_view word) {
-  const std::size_t length = count_code_points(word);
-  if (is_unspaced(word)) return length == 1 ? 0.5 : 1.0;
-  if (length <= 2) return 0.2;
-  if (std::binary_search(kCommonWords.begin(), kCommonWords.end(), word)) return 0.35;
-  return std::min(2.5, 1 + 0.18 * (static_cast<double>(length) - 4));
-}
 
 // A text to search, folded once.
 class Haystack {
@@ -122,14 +48,13 @@ struct Fit {
 };
 
 Fit fit_of(const std::vector<std::string>& words, const Summary& summary) {
-  const Haystack text(fmt::format("{}\n{}\n{}", summary.title, summary.goal, summary.recap));
-  const Haystack workflow(fmt::format("{}\n{}", summary.workflow_id, summary.workflow_name));
-  const Haystack branch(summary.git_branch);
+  const SearchedTexts texts = searched_texts(summary);
+  const Haystack text(texts.text), workflow(texts.workflow), branch(texts.branch);
   Fit fit;
   fit.all_in_text = fit.all_in_workflow = !words.empty();
   double all = 0;
   for (const std::string& word : words) {
-    const double weight = weight_of(word);
+    const double weight = word_weight(word);
     all += weight;
     const bool in_text = text.has(word);
     const bool in_workflow = workflow.has(word);
@@ -148,19 +73,28 @@ bool is_same_branch(std::string_view a, std::string_view b) {
   return !a.empty() && !b.empty() && (a.starts_with(b) || b.starts_with(a));
 }
 
-bool is_in_progress(const Summary& summary) {
-  return summary.status == SessionStatus::kOpen || summary.status == SessionStatus::kWaiting;
-}
-
 bool names_session(const ResumeQuery& query, const Summary& summary) {
   if (!query.session_id.empty()) return query.session_id == summary.id;
-  return query.text.size() >= kIdPrefix && query.text.starts_with("s-") && summary.id.starts_with(query.text);
+  return !id_prefix(query).empty() && summary.id.starts_with(query.text);
 }
 
 }  // namespace
 
-std::vector<std::string> search_words(std::string_view text) {
-  return words_of_folded(folded(text));
+SearchedTexts searched_texts(const Summary& summary) {
+  return {fmt::format("{}\n{}\n{}", summary.title, summary.goal, summary.recap),
+          fmt::format("{}\n{}", summary.workflow_id, summary.workflow_name), summary.git_branch};
+}
+
+std::string_view id_prefix(const ResumeQuery& query) {
+  return query.text.size() >= kIdPrefix && query.text.starts_with("s-") ? std::string_view(query.text) : "";
+}
+
+double word_weight(std::string_view word) {
+  const std::size_t length = count_code_points(word);
+  if (is_unspaced(word)) return length == 1 ? 0.5 : 1.0;
+  if (length <= 2) return 0.2;
+  if (std::binary_search(kCommonWords.begin(), kCommonWords.end(), word)) return 0.35;
+  return std::min(2.5, 1 + 0.18 * (static_cast<double>(length) - 4));
 }
 
 Ranking::Ranking(ResumeQuery query, std::size_t keep)
@@ -183,7 +117,7 @@ ResumeCandidate Ranking::judge(const Summary& summary) const {
     place(0, "its id");
   } else if (fit.all_in_text) {
     place(1, "all words found");
-  } else if (fit.share >= kEnough && (fit.any_in_text || !fit.all_in_workflow)) {
+  } else if (fit.share >= kEnoughShare && (fit.any_in_text || !fit.all_in_workflow)) {
     place(2, fmt::format("found: {}", fmt::join(fit.found, ", ")));
   } else if (fit.all_in_workflow) {
     place(3, fmt::format("workflow {}", summary.workflow_id));
@@ -198,14 +132,14 @@ ResumeCandidate Ranking::judge(const Summary& summary) const {
 bool Ranking::is_eligible(const ResumeCandidate& candidate) const {
   const bool is_id = candidate.tier == 0;
   if (is_id || !query_.session_id.empty()) return is_id;
-  if (!is_in_progress(candidate.summary)) return false;
+  if (!candidate.summary.is_in_progress()) return false;
   constexpr int kCommitTier = 4;
   return candidate.tier <= kCommitTier || is_same_repository(candidate.summary);
 }
 
 bool Ranking::is_better(const ResumeCandidate& a, const ResumeCandidate& b) const {
   const auto order = [&](const ResumeCandidate& one) {
-    return std::tuple(one.tier, !is_same_repository(one.summary), !is_in_progress(one.summary), -one.score,
+    return std::tuple(one.tier, !is_same_repository(one.summary), !one.summary.is_in_progress(), -one.score,
                       -one.summary.updated_at);
   };
   const auto first = order(a), second = order(b);

@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <random>
 
+#include "engine/recall/words.hpp"
+
 namespace sb::engine {
 namespace {
 

@@ -7,6 +7,7 @@
 
 #include "base/limits.hpp"
 #include "base/text/unicode.hpp"
+#include "engine/recall/session_list.hpp"
 #include "engine/session/driver.hpp"
 #include "engine/session/lineage.hpp"
 #include "engine/session/pending_commands.hpp"
@@ -341,19 +342,9 @@ Result<std::string> Sessions::resolve(std::string_view name) {
   });
 }
 
-Result<std::vector<Summary>> Sessions::list(int limit, const std::optional<Summary>& after) {
-  return parts_->store.read([&](store::Snapshot& snapshot) -> Result<std::vector<Summary>> {
-    store::Listing listing{.by = store::Order::kSort, .descending = true, .limit = limit};
-    if (after) {
-      listing.after =
-          store::Row{after->id, fmt::format("{:015}/{}", std::max<TimestampMs>(after->updated_at, 0), after->id), ""};
-    }
-    std::vector<Summary> all;
-    for (const store::Row& row : SB_TRY(snapshot.list(kSessions, listing))) {
-      all.push_back(SB_TRY(summary_from(SB_TRY(open_row(kSessions, row)))));
-    }
-    return all;
-  });
+Result<std::vector<Summary>> Sessions::list(int limit) {
+  SessionPage page = SB_TRY(list_sessions(parts_->store, SessionScope::kAll, {.limit = limit}));
+  return std::move(page.sessions);
 }
 
 Result<Node> Sessions::node(std::string_view session, NodeNo number) {

@@ -9,7 +9,8 @@
 // of an advance does not depend on the length of the session. Any number of processes may use one home at the same
 // time; they wait for each other.
 //
-// Rows (values behind a checksum, engine/state/rows.hpp): `sessions` (key id, sort `updated/id`), `session-nodes`
+// Rows (values behind a checksum, engine/state/rows.hpp): `sessions` (key id, sort
+// `class/updated/id`), `session-nodes`
 // (id/00000001), `session-attempts` (id/00000001/00001), `session-keys`; `session-children`
 // (engine/state/child_rows.hpp); for hooks `open-steps` (guard/open_step.hpp). Blobs: contexts, artifacts, pinned
 // definitions.
@@ -113,7 +114,8 @@ class Sessions {
   Result<Summary> summary(std::string_view session);
   // By id or its prefix.
   Result<std::string> resolve(std::string_view name);
-  Result<std::vector<Summary>> list(int limit, const std::optional<Summary>& after = {});
+  // The newest, of any status; engine/recall/session_list.hpp has pages.
+  Result<std::vector<Summary>> list(int limit);
   Result<Node> node(std::string_view session, NodeNo number);
   Result<std::vector<Node>> nodes(std::string_view session);  // all, ascending
   Result<std::optional<Attempt>> attempt(std::string_view session, NodeNo node, int number);

@@ -77,9 +77,15 @@ Result<std::optional<Attempt>> read_attempt(store::Snapshot& snapshot, std::stri
   return read_row<Attempt>(snapshot, kAttempts, attempt_key(session, node, attempt), attempt_from);
 }
 
+std::string session_sort(const Summary& summary) {
+  const std::string_view of_class = !summary.is_in_progress()        ? kEndedClass
+                                    : summary.parent_session.empty() ? kOpenClass
+                                                                     : kChildClass;
+  return fmt::format("{}{:015}/{}", of_class, std::max<TimestampMs>(summary.updated_at, 0), summary.id);
+}
+
 Status write_summary(store::Transaction& transaction, const Summary& summary) {
-  const std::string sort = fmt::format("{:015}/{}", std::max<TimestampMs>(summary.updated_at, 0), summary.id);
-  return write_row(transaction, kSessions, summary.id, summary, sort);
+  return write_row(transaction, kSessions, summary.id, summary, session_sort(summary));
 }
 
 Status write_node(store::Transaction& transaction, std::string_view session, const Node& node) {

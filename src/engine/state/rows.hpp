@@ -29,7 +29,10 @@ Result<std::optional<Summary>> read_summary(store::Snapshot& snapshot, std::stri
 Result<std::optional<Node>> read_node(store::Snapshot& snapshot, std::string_view session, NodeNo node);
 Result<std::optional<Attempt>> read_attempt(store::Snapshot& snapshot, std::string_view session, NodeNo node,
                                             int attempt);
-// The summary's sort key is its time, so that listings are newest first.
+// A session's row is sorted by class, time and id: CLASS TIME/ID. Open ones are those that are no other session's
+// child.
+inline constexpr std::string_view kOpenClass = "open/", kChildClass = "child/", kEndedClass = "ended/";
+std::string session_sort(const Summary& summary);
 Status write_summary(store::Transaction& transaction, const Summary& summary);
 Status write_node(store::Transaction& transaction, std::string_view session, const Node& node);
 Status write_attempt(store::Transaction& transaction, std::string_view session, const Attempt& attempt);

@@ -136,6 +136,7 @@ struct Summary {
 
   // Only workers of runs may continue it; see also engine/session/driver.hpp.
   bool is_driven() const { return !run.empty() && !is_taken_over; }
+  bool is_in_progress() const { return status == SessionStatus::kOpen || status == SessionStatus::kWaiting; }
 };
 
 Value to_value(const std::vector<LoopFrame>& loops);

@@ -31,6 +31,13 @@ class CountingTransaction final : public store::Transaction {
   Result<std::vector<store::Row>> list(std::string_view collection, const store::Listing& listing) override {
     return inner_.list(collection, listing);
   }
+  Result<std::int64_t> count(std::string_view collection, const store::Listing& listing) override {
+    return inner_.count(collection, listing);
+  }
+  Result<std::vector<std::string>> tagged(const store::TagQuery& query, int limit) override {
+    return inner_.tagged(query, limit);
+  }
+  Result<std::int64_t> count_tagged(const store::TagQuery& query) override { return inner_.count_tagged(query); }
   Result<std::optional<std::string>> blob(const Digest& hash) override { return inner_.blob(hash); }
   Result<std::vector<Digest>> blobs(const std::optional<Digest>& after, int limit) override {
     return inner_.blobs(after, limit);
@@ -49,6 +56,11 @@ class CountingTransaction final : public store::Transaction {
     return inner_.put(collection, key, value, sort);
   }
   Status remove(std::string_view collection, std::string_view key) override { return inner_.remove(collection, key); }
+  Status put_tags(std::string_view key, std::span<const std::string> tags) override {
+    return inner_.put_tags(key, tags);
+  }
+  Status remove_tags(std::string_view key) override { return inner_.remove_tags(key); }
+  Result<store::SpaceReport> release_space() override { return inner_.release_space(); }
   Result<Digest> put_blob(std::string_view bytes) override {
     ++puts_[std::string(bytes)];
     return inner_.put_blob(bytes);

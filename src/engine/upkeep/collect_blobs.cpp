@@ -123,6 +123,7 @@ Status sweep(store::Store& store, LiveBlobs& marks, PruneResult& pruned) {
       SB_TRY(marks.add_since(transaction, {}, nullptr));
       return sweep_page(transaction, &transaction, marks, after, pruned);
     }));
+    store.give_way();
   }
   return {};
 }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "engine/recall/recall_index.hpp"
 #include "engine/state/rows.hpp"
 #include "engine/transaction/open_step_row.hpp"
 
@@ -36,6 +37,7 @@ Result<std::optional<guard::OpenStep>> expected_open_step(store::Snapshot& snaps
 Status write_session_rows(store::Transaction& transaction, const SessionState& state) {
   const std::string& id = state.summary.id;
   SB_TRY(write_summary(transaction, state.summary));
+  SB_TRY(index_session(transaction, state.summary));  // its events may be older than what was indexed last
   for (const auto& [number, node] : state.nodes) SB_TRY(write_node(transaction, id, node));
   for (const auto& [key, attempt] : state.attempts) SB_TRY(write_attempt(transaction, id, attempt));
   return {};

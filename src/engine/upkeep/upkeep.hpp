@@ -14,6 +14,7 @@
 
 #include "base/result.hpp"
 #include "engine/state/session_state.hpp"
+#include "inbox/inbox.hpp"
 #include "store/store.hpp"
 
 namespace sb::engine {
@@ -62,10 +63,17 @@ struct PruneResult {
   std::string not_collected;  // why blobs were not removed: damage that hides references to them
 };
 // Removes sessions last updated before then (never an open one unless `also_open`, and a child only with its parent),
-// then unreferenced blobs.
+// then unreferenced blobs. In small transactions, between which others can write.
 Result<PruneResult> prune(store::Store& store, TimestampMs before, bool also_open, bool dry_run,
                           const ProgressCallback& progress);
 Status remove_session(store::Store& store, std::string_view session);
+// Closes the open decisions of sessions that are gone, those in `gone` included. The number of them.
+Result<std::int64_t> close_orphaned_decisions(store::Store& store, inbox::Inbox& inbox,
+                                              const std::vector<std::string>& gone, bool dry_run);
+// Gives unused space back to the disk, in small transactions. A store of an older version is rewritten first if it has
+// at most so many bytes of content; otherwise it keeps the space, and uses it for what comes.
+inline constexpr std::int64_t kMostRewrittenBytes = 64 << 20;  // others wait about a second
+Result<store::SpaceReport> return_space(store::Store& store, std::int64_t most_rewritten);
 // Removes blobs that no session refers to. Safe while other processes write.
 Result<PruneResult> collect_garbage(store::Store& store, bool dry_run, const ProgressCallback& progress);
 

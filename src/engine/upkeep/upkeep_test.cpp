@@ -273,6 +273,32 @@ TEST_F(Upkeep, KeepsTheWorkflowsThatAPinnedOneCalls) {
   EXPECT_EQ(verdict(*store_, id), "");
 }
 
+// Writers go first between two transactions of a prune, so there must be many small ones.
+class TurnCounting final : public store::Store {
+ public:
+  explicit TurnCounting(store::Store& inner) : inner_(inner) {}
+  void give_way() override { ++turns; }
+  int writes = 0, turns = 0;
+
+ private:
+  Status run_write(const std::function<Status(store::Transaction&)>& work) override {
+    ++writes;
+    return inner_.write([&](store::Transaction& transaction) { return work(transaction); });
+  }
+  Status run_read(const std::function<Status(store::Snapshot&)>& work) override { return inner_.read(work); }
+  store::Store& inner_;
+};
+
+TEST_F(Upkeep, PruningManyGivesWayToOthersAndIsNotOneCommitEach) {
+  for (unsigned seed = 1; seed <= 230; ++seed) make_session(*store_, {.seed = seed, .at = 1'000 + seed});
+  TurnCounting counting(*store_);
+  const auto pruned = prune(counting, 5'000, false, false, {});
+  ASSERT_TRUE(pruned);
+  EXPECT_EQ(pruned->sessions.size(), 230u);
+  EXPECT_GE(counting.turns, 5);
+  EXPECT_LT(counting.writes, 20);
+}
+
 TEST_F(Upkeep, RemovingASessionLeavesOthersAlone) {
   const std::string first = make_session(*store_, {.seed = 1, .parent = ""});
   const std::string second = make_session(*store_, {.seed = 2, .parent = ""});

@@ -7,6 +7,7 @@
 #include "base/document/document.hpp"
 #include "base/document/shown_values.hpp"
 #include "base/document/stored_reader.hpp"
+#include "base/files.hpp"
 #include "base/text/printable.hpp"
 #include "base/text/unicode.hpp"
 #include "guard/host_session.hpp"
@@ -184,14 +185,23 @@ void find_session(const Value& value, std::string& session) {
   }
 }
 
-// Found by id alone: the call does not always name its folder.
-Result<std::optional<guard::OpenStep>> open_step_of(store::Snapshot& snapshot, const std::string& session) {
-  const std::string end = "/" + session;
-  const store::Listing listing{.limit = limits::kOpenSessionsSearched};
-  for (const store::Row& row : SB_TRY(snapshot.list(guard::kOpenSteps, listing))) {
-    if (row.key.ends_with(end)) return SB_TRY(guard::open_step_from(row.value));
+// In the host's folder or one above it; else found by id alone, because the call does not always name its folder.
+Result<std::optional<guard::OpenStep>> open_step_of(store::Snapshot& snapshot, const std::string& session,
+                                                    std::string folder) {
+  for (int i = 0; i < limits::kParentFolders && !folder.empty(); ++i, folder = parent_path(folder)) {
+    if (auto step = SB_TRY(guard::find_open_step(snapshot, folder, session))) return step;
+    if (folder == "/") break;
   }
-  return std::nullopt;
+  const std::string end = "/" + session;
+  store::Listing listing{.limit = limits::kOpenSessionsSearched};
+  for (;;) {
+    const auto rows = SB_TRY(snapshot.list(guard::kOpenSteps, listing));
+    for (const store::Row& row : rows) {
+      if (row.key.ends_with(end)) return SB_TRY(guard::open_step_from(row.value));
+    }
+    if (rows.size() < static_cast<std::size_t>(listing.limit)) return std::nullopt;
+    listing.after = rows.back();
+  }
 }
 
 }  // namespace
@@ -205,7 +215,7 @@ Result<std::string> after_workflow(const HookEvent& event, const HookContext& ho
   if (!store) return "";
   std::optional<guard::HostSession::SessionUse> used;
   SB_TRY(store->read([&](store::Snapshot& snapshot) -> Status {
-    const auto step = SB_TRY(open_step_of(snapshot, session));
+    const auto step = SB_TRY(open_step_of(snapshot, session, event.directory));
     if (!step) return {};
     const auto host = SB_TRY(guard::read_host_session(snapshot, guard::host_key(event.session, event.subagent)));
     const bool is_own = SB_TRY(guard::last_user_of(snapshot, session)) == guard::host_key(event.session, "");

@@ -3,13 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <initializer_list>
 
-#include "base/crypto.hpp"
 #include "base/document/reader.hpp"
 #include "mcp/limits.hpp"
 #include "mcp/peer/shapes.hpp"
+#include "store/paging.hpp"
 
 namespace sb::mcp {
 
@@ -32,37 +31,37 @@ Value cacheable(Value result, std::int64_t life_ms, Revision revision) {
   return result;
 }
 
-// A cursor names its list and the start of the next page; base64url discourages clients from making their own.
-std::string cursor_at(std::string_view method, std::size_t offset) {
-  return to_base64url(fmt::format("{}:{}", method, offset));
+// What an item of a list is known by.
+std::string key_of(const Value& item) {
+  for (const char* member : {"name", "uri", "uriTemplate"}) {
+    if (auto key = item.string_at(member)) return std::move(*key);
+  }
+  return {};
 }
 
-std::optional<std::size_t> offset_of(std::string_view cursor, std::string_view method) {
-  const auto text = from_base64url(cursor);
-  if (!text || !text->starts_with(method) || text->size() <= method.size() || (*text)[method.size()] != ':')
-    return std::nullopt;
-  const char* begin = text->data() + method.size() + 1;
-  const char* end = text->data() + text->size();
-  std::size_t offset = 0;
-  const auto [stop, fault] = std::from_chars(begin, end, offset);
-  if (fault != std::errc{} || stop != end || offset == 0 || offset % limits::kPageItems != 0) return std::nullopt;
-  return offset;
+// Where the page after the item with this key begins. If it is gone, lists being sorted, the items behind its place.
+std::size_t page_after(const Value::Array& items, const std::string& key) {
+  const auto found = std::ranges::find(items, key, key_of);
+  if (found != items.end()) return static_cast<std::size_t>(found - items.begin()) + 1;
+  const auto next = std::ranges::find_if(items, [&](const Value& item) { return key_of(item) > key; });
+  return static_cast<std::size_t>(next - items.begin());
 }
 
 HandlerResult page_of(Value all, std::string_view member, std::string_view method, const Value& params,
                       Revision revision) {
   std::size_t offset = 0;
   if (const Value* cursor = params.find("cursor")) {
-    const auto read = cursor->is_string() ? offset_of(cursor->as_string(), method) : std::nullopt;
-    if (!read) return invalid("invalid cursor for this list; omit it to start at the first page");
-    offset = *read;
+    const auto last = store::row_of_cursor(method, cursor->is_string() ? cursor->as_string() : "");
+    if (!last) return invalid("invalid cursor for this list; omit it to start at the first page");
+    offset = page_after(all.items(), last->key);
   }
   Value page = Value::array();
   Value::Array& items = all.items();
   const std::size_t end = std::min(items.size(), offset + limits::kPageItems);
+  const std::string last = end > offset ? key_of(items[end - 1]) : "";
   for (std::size_t i = offset; i < end; ++i) page.push_back(adapted_item(std::move(items[i]), revision));
   Value result = Value::object({{std::string(member), std::move(page)}});
-  if (end < items.size()) result.set("nextCursor", cursor_at(method, end));
+  if (end < items.size()) result.set("nextCursor", store::cursor_after(method, {last, "", ""}));
   return cacheable(std::move(result), kListLifeMs, revision);
 }
 
@@ -126,11 +125,12 @@ HandlerResult complete(Service& service, const Value& params) {
     const std::string_view member = kind == "ref/prompt" ? "name" : "uri";
     return invalid(fmt::format("Nothing named {} to complete.", quote_json(*reference.string_at(member))));
   }
-  const std::size_t count = std::min(found->size(), limits::kCompletions);
-  Value values = Value::array(std::vector<std::string>(found->begin(), found->begin() + static_cast<long>(count)));
+  const std::size_t count = std::min(found->values.size(), limits::kCompletions);
+  const auto begin = found->values.begin();
+  Value values = Value::array(std::vector<std::string>(begin, begin + static_cast<long>(count)));
   return Value::object(
       {{"completion",
-        Value::object({{"values", std::move(values)}, {"total", found->size()}, {"hasMore", count < found->size()}})}});
+        Value::object({{"values", std::move(values)}, {"total", found->total}, {"hasMore", count < found->total}})}});
 }
 
 bool is_any(std::string_view method, std::initializer_list<std::string_view> names) {

@@ -50,6 +50,16 @@ TEST_F(RequestsTest, ReturnsListsInPages) {
   }
 }
 
+TEST_F(RequestsTest, ItemsThatAreAddedAreNeitherRepeatedNorSkipOthers) {
+  script->fillers = limits::kPageItems + 1;
+  const Value first = result("tools/list", "{}");
+  script->fillers = limits::kPageItems + 5;
+  const Value second = result("tools/list", R"({"cursor":")" + *first.string_at("nextCursor") + "\"}");
+  for (const Value& tool : second["tools"].items()) {
+    for (const Value& before : first["tools"].items()) EXPECT_NE(tool["name"], before["name"]);
+  }
+}
+
 TEST_F(RequestsTest, RejectsForeignCursors) {
   script->fillers = 2 * limits::kPageItems;
   const std::string good = result("tools/list", "{}").string_at("nextCursor").value_or("");

@@ -4,8 +4,10 @@
 
 #include "base/crypto.hpp"
 #include "engine/answer/session_view.hpp"
-#include "engine/recall/find_session.hpp"
+#include "engine/recall/session_list.hpp"
+#include "engine/state/rows.hpp"
 #include "mcp/limits.hpp"
+#include "store/checks.hpp"
 
 namespace sb::mcp {
 namespace {
@@ -66,6 +68,7 @@ Result<Value> session_view(engine::Sessions& sessions, const std::string& id) {
   const engine::Node tip = SB_TRY(sessions.node(id, summary.tip));
   value.set("context", SB_TRY(sessions.context(tip)));
   SB_TRY(add_delivered(sessions, id, tip, value));
+  if (from > 0) value.set("earlierSteps", from);
   return value;
 }
 
@@ -130,16 +133,24 @@ std::string workflows_fingerprint(WorkerContext& worker) {
   return sha256_hex(all);
 }
 
-std::vector<std::string> session_ids(WorkerContext& worker, std::string_view begun) {
-  std::vector<std::string> ids;
+Completion session_ids(WorkerContext& worker, std::string_view begun) {
+  const Completion none({});
   const auto home = worker.home();
-  if (!home) return ids;
-  const auto visit = [&](const engine::Summary& summary) {
-    if (summary.id.starts_with(begun) && !summary.is_driven()) ids.push_back(summary.id);
-    return ids.size() < limits::kCompletions;
-  };
-  (void)engine::for_each_summary((*home)->home().store(), visit, [](const std::string&) {});
-  return ids;
+  if (!home || (!begun.empty() && !store::check_name("session", begun))) return none;
+  const auto limit = static_cast<int>(limits::kCompletions);
+  auto found = (*home)->home().store().read([&](store::Snapshot& snapshot) -> Result<Completion> {
+    std::vector<std::string> ids;
+    const store::Listing listing{.prefix = std::string(begun), .limit = limit};
+    const auto rows = SB_TRY(begun.empty() ? engine::rows_by_time(snapshot, true, "", limit)
+                                           : snapshot.list(engine::kSessions, listing));
+    for (const store::Row& row : rows) {
+      const auto summary = engine::read_summary(snapshot, row.key);
+      const bool is_a_runs = summary && *summary && (*summary)->is_driven();
+      if (!is_a_runs) ids.push_back(row.key);
+    }
+    return Completion(std::move(ids), static_cast<std::size_t>(SB_TRY(snapshot.count(engine::kSessions, listing))));
+  });
+  return found ? std::move(*found) : none;
 }
 
 }  // namespace sb::mcp

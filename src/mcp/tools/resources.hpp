@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "mcp/call.hpp"
+#include "mcp/service.hpp"
 #include "mcp/tools/tool_context.hpp"
 
 namespace sb::mcp {
@@ -27,6 +28,6 @@ std::string session_fingerprint(WorkerContext& worker, const std::string& sessio
 std::string workflows_fingerprint(WorkerContext& worker);
 
 // Newest first.
-std::vector<std::string> session_ids(WorkerContext& worker, std::string_view begun);
+Completion session_ids(WorkerContext& worker, std::string_view begun);
 
 }  // namespace sb::mcp

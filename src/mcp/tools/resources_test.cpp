@@ -59,9 +59,19 @@ TEST_F(Resources, FingerprintChangesWithTheContent) {
 TEST_F(Resources, SessionIdsAreCompleted) {
   const std::string id = *start().string_at("sessionId");
   const Value reference = Value::object({{"type", "ref/resource"}, {"uri", "signalbox://session/{id}"}});
-  EXPECT_THAT(*service->complete(reference, "id", id.substr(0, 5), {}), ElementsAre(id));
-  EXPECT_THAT(*service->complete(reference, "id", "x", {}), IsEmpty());
+  EXPECT_THAT(service->complete(reference, "id", id.substr(0, 5), {})->values, ElementsAre(id));
+  EXPECT_THAT(service->complete(reference, "id", "x", {})->values, IsEmpty());
   EXPECT_FALSE(service->complete(reference, "ids", "", {}));
+}
+
+TEST_F(Resources, CompletionCountsTheSessionsItDoesNotList) {
+  for (int i = 0; i < 104; ++i) start();
+  start();
+  const Value reference = Value::object({{"type", "ref/resource"}, {"uri", "signalbox://session/{id}"}});
+  const auto any = service->complete(reference, "id", "", {});
+  EXPECT_EQ(any->values.size(), 100u);
+  EXPECT_EQ(any->total, 105u);
+  EXPECT_EQ(service->complete(reference, "id", "s-", {})->total, 105u);
 }
 
 TEST_F(Resources, WorkflowsArePromptsAndTheirIdsAreCompleted) {
@@ -71,8 +81,8 @@ TEST_F(Resources, WorkflowsArePromptsAndTheirIdsAreCompleted) {
   EXPECT_THAT(names, Contains("wr.coding-task"));
   EXPECT_THAT(names, Contains("workflow"));
   const Value reference = Value::object({{"type", "ref/prompt"}, {"name", "workflow"}});
-  EXPECT_THAT(*service->complete(reference, "workflowId", "wr.coding", {}), ElementsAre("wr.coding-task"));
-  EXPECT_THAT(*service->complete(reference, "workflowId", "coding-t", {}), ElementsAre("wr.coding-task"));
+  EXPECT_THAT(service->complete(reference, "workflowId", "wr.coding", {})->values, ElementsAre("wr.coding-task"));
+  EXPECT_THAT(service->complete(reference, "workflowId", "coding-t", {})->values, ElementsAre("wr.coding-task"));
   EXPECT_FALSE(service->complete(Value::object({{"type", "ref/prompt"}, {"name", "none"}}), "goal", "", {}));
 }
 

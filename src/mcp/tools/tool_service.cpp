@@ -61,8 +61,8 @@ std::optional<HandlerResult> ToolService::get_prompt(std::string_view name, cons
   return prompt_messages(worker_, name, arguments);
 }
 
-std::optional<std::vector<std::string>> ToolService::complete(const Value& reference, std::string_view argument,
-                                                              std::string_view begun, const Value&) {
+std::optional<Completion> ToolService::complete(const Value& reference, std::string_view argument,
+                                                std::string_view begun, const Value&) {
   if (reference.string_at("type") == "ref/resource") {
     if (reference.string_at("uri") != kSessionTemplate || argument != "id") return {};
     return session_ids(worker_, begun);

@@ -29,8 +29,8 @@ class ToolService final : public Service {
 
   Value prompts() override;
   std::optional<HandlerResult> get_prompt(std::string_view name, const Value& arguments, Call& call) override;
-  std::optional<std::vector<std::string>> complete(const Value& reference, std::string_view argument,
-                                                   std::string_view begun, const Value& context) override;
+  std::optional<Completion> complete(const Value& reference, std::string_view argument, std::string_view begun,
+                                     const Value& context) override;
 
  private:
   WorkerContext worker_;

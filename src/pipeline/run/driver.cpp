@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "base/crypto.hpp"
+#include "base/limits.hpp"
 #include "base/text/unicode.hpp"
 #include "pipeline/limits.hpp"
 
@@ -162,17 +163,20 @@ Result<DriveStatus> RunDriver::act(const ChooseMode&) {
 }
 
 Result<std::string> RunDriver::missing_dependency() const {
-  if (state_.ticket.depends_on.empty()) return std::string();
-  const auto runs = SB_TRY(log_.list(10'000));
-  for (const std::string& wanted : state_.ticket.depends_on) {
-    const auto is_merged = [&](const Value& row) {
+  std::vector<std::string> missing = state_.ticket.depends_on;
+  store::PageRequest request{.limit = sb::limits::kStorePageRows, .after = ""};
+  while (!missing.empty()) {
+    const RunLog::Page page = SB_TRY(log_.list(request));
+    for (const Value& row : page.runs) {
       // Tickets of other projects may have the same name.
-      return row.string_at("ticket") == wanted && row.string_at("status") == "merged" &&
-             row.string_at("repository") == state_.repository;
-    };
-    if (std::ranges::none_of(runs, is_merged)) return wanted;
+      const bool is_merged_here =
+          row.string_at("status") == "merged" && row.string_at("repository") == state_.repository;
+      if (is_merged_here) std::erase(missing, row.string_at("ticket").value_or(""));
+    }
+    if (page.facts.next.empty()) break;
+    request.after = page.facts.next;
   }
-  return std::string();
+  return missing.empty() ? std::string() : missing.front();
 }
 
 Result<DriveStatus> RunDriver::act(const CreateWorkTree&) {

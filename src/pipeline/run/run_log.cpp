@@ -165,12 +165,13 @@ Status RunLog::append_at_head(std::string_view run, std::string type, Value payl
   });
 }
 
-Result<std::vector<Value>> RunLog::list(int limit) const {
-  return store_.read([&](store::Snapshot& snapshot) -> Result<std::vector<Value>> {
-    std::vector<Value> all;
-    const auto rows = SB_TRY(snapshot.list(kRuns, {.by = store::Order::kSort, .descending = true, .limit = limit}));
-    for (const store::Row& row : rows) all.push_back(SB_TRY(parse_json(row.value)));
-    return all;
+Result<RunLog::Page> RunLog::list(const store::PageRequest& request) const {
+  return store_.read([&](store::Snapshot& snapshot) -> Result<Page> {
+    const store::Listing newest_first{.by = store::Order::kSort, .descending = true};
+    const store::RowPage rows = SB_TRY(store::read_page(snapshot, kRuns, newest_first, request));
+    Page page{.runs = {}, .facts = rows.facts};
+    for (const store::Row& row : rows.rows) page.runs.push_back(SB_TRY(parse_json(row.value)));
+    return page;
   });
 }
 

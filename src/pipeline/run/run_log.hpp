@@ -43,6 +43,7 @@
 #include "pipeline/plan/hand_off.hpp"
 #include "pipeline/plan/route.hpp"
 #include "pipeline/plan/ticket.hpp"
+#include "store/paging.hpp"
 #include "store/store.hpp"
 
 namespace sb::pipeline {
@@ -179,8 +180,12 @@ class RunLog {
                    Value payload);
   // At any head: for people (stop).
   Status append_at_head(std::string_view run, std::string type, Value payload);
-  Result<std::vector<Value>> list(int limit) const;          // newest first
-  Result<std::string> resolve(std::string_view name) const;  // id, a prefix of it, or `last`
+  struct Page {
+    std::vector<Value> runs;
+    store::PageFacts facts;
+  };
+  Result<Page> list(const store::PageRequest& request) const;  // newest first
+  Result<std::string> resolve(std::string_view name) const;    // id, a prefix of it, or `last`
   Result<std::string> blob(std::string_view hex) const;
   // Checks every run, its record and the blobs it names; returns how many there are.
   Result<std::int64_t> verify(const std::function<void(const RunDamage&)>& on_damaged) const;

@@ -52,12 +52,16 @@ TEST_F(RunLogTest, ListsTheNewestFirst) {
   place_.clock.sleep_ms(5);
   ASSERT_TRUE(log().append("r-2", 0, "opened", opened("r-2", "Second")));
   ASSERT_TRUE(log().append("r-1", 1, "ended", Value::object({{"outcome", "merged"}, {"reason", ""}})));
-  const auto rows = log().list(10);
-  ASSERT_TRUE(rows);
-  ASSERT_EQ(rows->size(), 2u);
-  EXPECT_EQ((*rows)[0].string_at("goal"), "Second");
-  EXPECT_EQ((*rows)[1].string_at("status"), "merged");
-  EXPECT_EQ((*rows)[1].string_at("ticket"), "T-1");
+  const auto page = log().list({.limit = 10});
+  ASSERT_TRUE(page);
+  ASSERT_EQ(page->runs.size(), 2u);
+  EXPECT_EQ(page->runs[0].string_at("goal"), "Second");
+  EXPECT_EQ(page->runs[1].string_at("status"), "merged");
+  EXPECT_EQ(page->runs[1].string_at("ticket"), "T-1");
+  const auto first = log().list({.limit = 1});
+  EXPECT_EQ(first->facts.total, 2);
+  EXPECT_EQ(first->facts.more, 1);
+  EXPECT_EQ(log().list({.limit = 1, .after = first->facts.next})->runs[0].string_at("ticket"), "T-1");
 }
 
 TEST_F(RunLogTest, FindsRunsByIdPrefix) {

@@ -21,11 +21,6 @@ namespace {
 constexpr long kPatienceUs = 2'000'000;  // with a holder that is stopped
 constexpr std::size_t kNoteBytes = limits::kStoreNameBytes + 64;
 
-void pause_us(long duration_us) {
-  const timespec duration{duration_us / 1'000'000, duration_us % 1'000'000 * 1'000};
-  nanosleep(&duration, nullptr);
-}
-
 std::unexpected<Error> held_too_long(const std::string& path, const std::optional<LockHolder>& holder) {
   return std::unexpected(Error{ErrorCode::kUnavailable,
                                holder ? fmt::format("the store is locked by {}", holder->to_string())
@@ -38,6 +33,11 @@ std::string sum_of(std::string_view line) {
 }
 
 }  // namespace
+
+void pause_us(long duration_us) {
+  const timespec duration{duration_us / 1'000'000, duration_us % 1'000'000 * 1'000};
+  nanosleep(&duration, nullptr);
+}
 
 std::optional<CommitNote> read_note(const std::string& lock_path) {
   const int descriptor = ::open(lock_path.c_str(), O_RDONLY | O_CLOEXEC);
@@ -80,7 +80,7 @@ Result<LockFile::LockGuard> LockFile::take(int wait_ms) {
   const long limit_us = wait_ms * 1'000L;
   long waited_us = 0;
   long look_at_us = kPatienceUs;
-  for (long pause = 50; flock(descriptor_, LOCK_EX | LOCK_NB) != 0; pause = std::min(pause * 2, 5'000L)) {
+  for (long pause = 50; flock(descriptor_, LOCK_EX | LOCK_NB) != 0; pause = std::min(pause * 2, kLongestPauseUs)) {
     if (errno != EWOULDBLOCK && errno != EINTR) {
       return fail(ErrorCode::kIo, fmt::format("cannot lock the lock file ({})", std::strerror(errno)),
                   "Keep the store on a file system that supports locks.", SourceLocation{path_, {}, 0, 0});

@@ -27,6 +27,9 @@ struct CommitNote {
 
 // Nothing if there is none, or it is damaged.
 std::optional<CommitNote> read_note(const std::string& lock_path);
+// Between two attempts to take the lock.
+inline constexpr long kLongestPauseUs = 5'000;
+void pause_us(long duration_us);
 
 class LockFile {
  public:

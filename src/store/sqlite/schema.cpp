@@ -57,7 +57,27 @@ CREATE TABLE counters(
 ) STRICT, WITHOUT ROWID;
 )sql";
 
-constexpr Migration kMigrations[] = {{1, kVersion1}};
+// Sessions are listed by their class first (engine/state/rows.hpp), so that the open ones are found among many that
+// ended. A damaged record counts as open: it must be seen.
+//
+// The tag index: `tags` of FTS5 has a document per row of `tagged`, whose ids grow with every put. The tokenizer splits
+// at spaces only; positions and lengths are not needed.
+constexpr const char* kVersion2 = R"sql(
+UPDATE projections SET sort = CASE
+    WHEN NOT json_valid(substr(CAST(value AS TEXT), 18)) THEN 'open/'
+    WHEN json_extract(substr(CAST(value AS TEXT), 18), '$.status') IN ('complete', 'stopped') THEN 'ended/'
+    WHEN coalesce(json_extract(substr(CAST(value AS TEXT), 18), '$.parent_session'), '') <> '' THEN 'child/'
+    ELSE 'open/' END || sort
+  WHERE collection = 'sessions' AND sort IS NOT NULL;
+
+CREATE TABLE tagged(
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  key TEXT NOT NULL UNIQUE
+) STRICT;
+CREATE VIRTUAL TABLE tags USING fts5(names, detail=none, columnsize=0, tokenize="ascii tokenchars '_'");
+)sql";
+
+constexpr Migration kMigrations[] = {{1, kVersion1}, {2, kVersion2}};
 
 Status run_one(Connection& connection, const Migration& migration) {
   SB_TRY(connection.run("BEGIN IMMEDIATE"));

@@ -2,8 +2,8 @@
 //
 // PRAGMA application_id marks a file as ours, PRAGMA user_version gives its schema version. A migration upgrades from
 // the previous version to its own; it is never changed after a release, only followed by another. Each runs in its own
-// transaction. Uses only SQL that PostgreSQL also supports, except for STRICT, AUTOINCREMENT and WITHOUT ROWID, which
-// have equivalents there.
+// transaction. Uses only SQL that PostgreSQL also supports, except for STRICT, AUTOINCREMENT, WITHOUT ROWID and FTS5
+// (an array with a GIN index), which have equivalents there.
 #pragma once
 
 #include <span>
@@ -15,6 +15,8 @@
 namespace sb::store::sqlite {
 
 inline constexpr std::int64_t kApplicationId = 0x53426f78;  // "SBox"
+inline constexpr std::int64_t kPageBytes = 4096;            // SQLite's default, which we never change
+inline constexpr std::int64_t kIncremental = 2;             // value of PRAGMA auto_vacuum
 
 struct Migration {
   std::int64_t version;

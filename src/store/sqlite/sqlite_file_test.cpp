@@ -193,15 +193,17 @@ TEST(SqliteFile, Version1StillOpens) {
 TEST(SqliteFile, MigrationsRunInOrderAndAtomically) {
   TempSqliteStore place;
   ASSERT_TRUE(place.open());
-  const sqlite::Migration steps[] = {{1, "SELECT no_such_function()"},  // not run again
-                                     {2, "CREATE TABLE two(a INTEGER) STRICT"},
-                                     {3, "CREATE TABLE three(a INTEGER) STRICT; INSERT INTO nowhere VALUES(1)"}};
+  const std::int64_t newest = sqlite::migrations().back().version;
+  const sqlite::Migration steps[] = {
+      {newest, "SELECT no_such_function()"},  // not run again
+      {newest + 1, "CREATE TABLE two(a INTEGER) STRICT"},
+      {newest + 2, "CREATE TABLE three(a INTEGER) STRICT; INSERT INTO nowhere VALUES(1)"}};
   auto connection = sqlite::Connection::open(place.path(), SQLITE_OPEN_READWRITE, "", 1'000);
   ASSERT_TRUE(connection);
   EXPECT_EQ(sqlite::file_state(**connection, steps), sqlite::FileState::kOlder);
   EXPECT_FALSE(sqlite::migrate(**connection, steps));
   (*connection)->clear_failure();
-  EXPECT_EQ((*connection)->value("PRAGMA user_version"), 2);
+  EXPECT_EQ((*connection)->value("PRAGMA user_version"), newest + 1);
   EXPECT_EQ((*connection)->value("SELECT count(*) FROM sqlite_schema WHERE name IN ('two', 'three')"), 1);
   EXPECT_EQ(sqlite::file_state(**connection, std::span(steps, 2)), sqlite::FileState::kCurrent);
   const auto newer = sqlite::file_state(**connection, std::span(steps, 1));

@@ -27,6 +27,16 @@ constexpr const char* kBySortDown =
     "WHERE collection = ?1 AND sort >= ?2 AND sort < ?3 AND (sort, key) < (?4, ?5) "
     "ORDER BY sort DESC, key DESC LIMIT ?6";
 
+// The same, to count.
+constexpr const char* kCountByKey =
+    "SELECT count(*) FROM projections WHERE collection = ?1 AND key >= ?2 AND key < ?3 AND key > ?4";
+constexpr const char* kCountByKeyDown =
+    "SELECT count(*) FROM projections WHERE collection = ?1 AND key >= ?2 AND key < ?3 AND key < ?4";
+constexpr const char* kCountBySort =
+    "SELECT count(*) FROM projections WHERE collection = ?1 AND sort >= ?2 AND sort < ?3 AND (sort, key) > (?4, ?5)";
+constexpr const char* kCountBySortDown =
+    "SELECT count(*) FROM projections WHERE collection = ?1 AND sort >= ?2 AND sort < ?3 AND (sort, key) < (?4, ?5)";
+
 constexpr const char* kBlob = "SELECT bytes FROM blobs WHERE hash = ?1";
 constexpr const char* kPutBlob = "INSERT INTO blobs(hash, bytes) VALUES(?1, ?2) ON CONFLICT(hash) DO NOTHING";
 constexpr const char* kRemoveBlob = "DELETE FROM blobs WHERE hash = ?1";
@@ -44,6 +54,27 @@ const char* listing_sql(const Listing& listing) {
   if (listing.by == Order::kKey) return listing.descending ? kByKeyDown : kByKey;
   return listing.descending ? kBySortDown : kBySort;
 }
+
+const char* count_sql(const Listing& listing) {
+  if (listing.by == Order::kKey) return listing.descending ? kCountByKeyDown : kCountByKey;
+  return listing.descending ? kCountBySortDown : kCountBySort;
+}
+
+// What ?2 to ?5 are bound to; lives as long as the statement.
+struct Bounds {
+  explicit Bounds(const Listing& listing) : begin(listing.prefix), end(prefix_end(listing.prefix)) {
+    // The cursor before the first page: just outside the prefix, at the end where the listing begins.
+    cursor = listing.descending ? end : "";
+    if (!listing.after) return;
+    cursor = listing.by == Order::kSort ? *listing.after->sort : listing.after->key;
+    cursor_key = listing.after->key;
+  }
+  void bind(Statement& statement, const Listing& listing) const {
+    statement.bind(2, begin).bind(3, end).bind(4, cursor);
+    if (listing.by == Order::kSort) statement.bind(5, cursor_key);
+  }
+  std::string begin, end, cursor, cursor_key;
+};
 
 Status check_listing(std::string_view collection, const Listing& listing) {
   SB_TRY(check_name("collection", collection));
@@ -67,21 +98,22 @@ Result<std::optional<Row>> SqliteTransaction::get(std::string_view collection, s
 
 Result<std::vector<Row>> SqliteTransaction::list(std::string_view collection, const Listing& listing) {
   SB_TRY(check_listing(collection, listing));
-  const std::string end = prefix_end(listing.prefix);
-  // The cursor before the first page: just outside the prefix, at the end where the listing begins.
-  std::string cursor = listing.descending ? end : "";
-  std::string cursor_key;
-  if (listing.after) {
-    cursor = listing.by == Order::kSort ? *listing.after->sort : listing.after->key;
-    cursor_key = listing.after->key;
-  }
+  const Bounds bounds(listing);
   Statement statement = SB_TRY(connection_.prepare(listing_sql(listing)));
-  statement.bind(1, collection).bind(2, listing.prefix).bind(3, end).bind(4, cursor);
-  if (listing.by == Order::kSort) statement.bind(5, cursor_key);
+  bounds.bind(statement.bind(1, collection), listing);
   statement.bind(6, std::int64_t{listing.limit});
   std::vector<Row> rows;
   while (SB_TRY(statement.step())) rows.push_back(read_row(statement));
   return rows;
+}
+
+Result<std::int64_t> SqliteTransaction::count(std::string_view collection, const Listing& listing) {
+  SB_TRY(check_listing(collection, listing));
+  const Bounds bounds(listing);
+  Statement statement = SB_TRY(connection_.prepare(count_sql(listing)));
+  bounds.bind(statement.bind(1, collection), listing);
+  SB_TRY(statement.step());
+  return statement.integer(0);
 }
 
 Status SqliteTransaction::put(std::string_view collection, std::string_view key, std::string_view value,

@@ -119,6 +119,8 @@ Status bring_up_to_date(Connection& connection, LockFile& lock, int wait_ms) {
   const auto known = sqlite::migrations();
   if (SB_TRY(settled_state(connection, lock, wait_ms)) == FileState::kCurrent) return set_up_writing(connection);
   const auto hold = SB_TRY(lock.take(wait_ms));
+  // Takes effect in a file that is still empty.
+  SB_TRY(connection.run("PRAGMA auto_vacuum=INCREMENTAL"));
   SB_TRY(set_up_writing(connection));
   return sqlite::migrate(connection, known);
 }
@@ -299,6 +301,28 @@ Status SqliteStore::checkpoint() {
   const auto hold = SB_TRY(lock_->take(options_.busy_wait_ms));
   SB_TRY(follow_replacement());
   return checkpoint_locked();
+}
+
+// Longer than any process sleeps between two attempts to take the lock.
+void SqliteStore::give_way() {
+  sqlite::pause_us(2 * sqlite::kLongestPauseUs);
+}
+
+// SQLite can move pages to the front only in a file that records where each page is referred to. New files do from the
+// start; older ones must be rewritten once.
+Result<SpaceReport> SqliteStore::make_space_releasable(std::int64_t most_bytes) {
+  const auto turn = SB_TRY(enter());
+  connection_->clear_failure();
+  const std::int64_t pages = SB_TRY(connection_->value("PRAGMA page_count"));
+  const std::int64_t unused = SB_TRY(connection_->value("PRAGMA freelist_count"));
+  const SpaceReport unchanged{0, unused * sqlite::kPageBytes};
+  if (SB_TRY(connection_->value("PRAGMA auto_vacuum")) == sqlite::kIncremental) return unchanged;
+  if ((pages - unused) * sqlite::kPageBytes > most_bytes) return unchanged;
+  const auto hold = SB_TRY(lock_->take(options_.busy_wait_ms));
+  SB_TRY(connection_->run("PRAGMA auto_vacuum=INCREMENTAL"));
+  SB_TRY(connection_->run("VACUUM"));
+  SB_TRY(checkpoint_locked());
+  return SpaceReport{unchanged.unused, 0};
 }
 
 Status SqliteStore::checkpoint_locked() {

@@ -56,6 +56,8 @@ class SqliteStore final : public Store {
 
   // Moves the WAL's content into the file and empties the WAL, as far as readers allow.
   Status checkpoint();
+  void give_way() override;
+  Result<SpaceReport> make_space_releasable(std::int64_t most_bytes) override;
   SqliteStats cost() const;
 
  private:

@@ -20,9 +20,15 @@ class SqliteTransaction final : public Transaction {
 
   Result<std::optional<Row>> get(std::string_view collection, std::string_view key) override;
   Result<std::vector<Row>> list(std::string_view collection, const Listing& listing) override;
+  Result<std::int64_t> count(std::string_view collection, const Listing& listing) override;
   Status put(std::string_view collection, std::string_view key, std::string_view value,
              std::optional<std::string_view> sort) override;
   Status remove(std::string_view collection, std::string_view key) override;
+
+  Result<std::vector<std::string>> tagged(const TagQuery& query, int limit) override;
+  Result<std::int64_t> count_tagged(const TagQuery& query) override;
+  Status put_tags(std::string_view key, std::span<const std::string> tags) override;
+  Status remove_tags(std::string_view key) override;
 
   Result<std::optional<std::string>> blob(const Digest& hash) override;
   Result<std::vector<Digest>> blobs(const std::optional<Digest>& after, int limit) override;
@@ -39,6 +45,8 @@ class SqliteTransaction final : public Transaction {
   Result<Lease> renew(const Lease& lease, TimestampMs until_ms) override;
   Status release(const Lease& lease, TimestampMs not_before_ms) override;
   Status finish(const Lease& lease) override;
+
+  Result<SpaceReport> release_space() override;
 
  private:
   Result<Lease> give(std::string_view queue, std::string_view name, std::string_view owner, TimestampMs until_ms);

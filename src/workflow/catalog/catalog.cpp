@@ -69,6 +69,13 @@ Result<const CatalogEntry*> Catalog::find(std::string_view id) const {
   if (const auto found = entries_.find(id); found != entries_.end()) return found->second.get();
   const auto refused = std::ranges::find(refused_, id, [](const auto& entry) -> std::string_view { return entry->id; });
   if (refused != refused_.end()) return refused->get();
+  for (const SourceReport& source : sources_) {
+    if (source.stopped.empty()) continue;
+    return fail(ErrorCode::kNotFound,
+                fmt::format("no such workflow among those that were read: {}; {} was read only in part: {}",
+                            quote_json(id), source.origin.folder, source.stopped),
+                "Name a smaller folder");
+  }
   std::vector<std::string> known;
   for (const auto& [name, entry] : entries_) known.push_back(name);
   const std::string nearest = nearest_name(id, known);

@@ -57,6 +57,13 @@ class CatalogTest : public testing::Test {
   bool is_trusted = false;
 };
 
+TEST_F(CatalogTest, AnUnknownWorkflowIsBlamedOnAFolderThatIsTooLarge) {
+  for (int i = 0; i <= 2'000; ++i) write("/p/workflows/f" + std::to_string(i) + ".yaml", "id: [");
+  const auto found = open().find("acme.aa");
+  ASSERT_FALSE(found);
+  EXPECT_THAT(found.error().message, HasSubstr("/p/workflows was read only in part: more than 2000"));
+}
+
 TEST_F(CatalogTest, ReadsEverySourceWeakestFirst) {
   is_trusted = true;
   write("/user/config/workflows/a.yaml", workflow("acme.aa"));
