@@ -1,5 +1,5 @@
-// Claude Code with our hooks walks a flow and a chain in its own dialog, to the end: after each answer the hook hands the
-// agent the next question, which the scripted model asks exactly as given.
+// Claude Code with our hooks walks a flow and a chain in its own dialog, to the end: after each answer the hook hands
+// the agent the next question, which the scripted model asks exactly as given.
 import assert from 'node:assert/strict';
 
 import { ScriptedModel, call, say } from './anthropic.mjs';
@@ -39,7 +39,9 @@ const walker = (seen) => (turn, n) => {
 // The last `{"questions":…}` in what the model was sent, unless it was asked already.
 const asked = new Set();
 function lastCall(told) {
-  const found = [...told.matchAll(/\{(?:\\+)"questions(?:\\+)":.*?(?:\\+)"metadata(?:\\+)":\{.*?\}\}/g)].map(([text]) => text);
+  const found = [...told.matchAll(
+    /\{(?:\\+)"questions(?:\\+)":.*?(?:\\+)"metadata(?:\\+)":\{.*?\}\}/g,
+  )].map(([text]) => text);
   for (const text of found.reverse()) {
     let plain = text;
     for (let i = 0; i < 4; i += 1) {

@@ -136,7 +136,8 @@ scenario('app-server walks a chain of five and a flow in its forms, with an inst
   const bots = {
     chain: 'bots', skill: 'roadmap', number: 3, relation: 'independent',
     options: [1, 2, 3, 4, 5].map((n) => ({
-      key: `E${n}`, label: `Bot ${n}`, eli10: 'It answers.', recommend: { choice: 'include', reason: 'often asked for' },
+      key: `E${n}`, label: `Bot ${n}`, eli10: 'It answers.',
+      recommend: { choice: 'include', reason: 'often asked for' },
     })),
   };
   const flow = {
@@ -170,7 +171,8 @@ env = { SIGNALBOX_HOME = "${place.env.SIGNALBOX_HOME}", ${toml(place.entry().env
       return { action: 'accept', content };
     });
     assert.deepEqual(answers, []);
-    const closed = place.json('inbox', 'list', '--all').find((each) => each.asked === (declaration.flow ?? declaration.chain));
+    const name = declaration.flow ?? declaration.chain;
+    const closed = place.json('inbox', 'list', '--all').find((each) => each.asked === name);
     assert.deepEqual(closed.values, values);
   }
 });
