@@ -306,6 +306,15 @@ std::string parent_path(std::string_view path) {
   return std::string(path.substr(0, slash == 0 ? 1 : slash));
 }
 
+std::vector<std::string> with_parents(const std::string& folder) {
+  std::vector<std::string> folders;
+  for (std::string at = folder; !at.empty(); at = parent_path(at)) {
+    if (!folders.empty() && folders.back() == at) break;  // the root
+    folders.push_back(at);
+  }
+  return folders;
+}
+
 bool is_within(std::string_view path, std::string_view folder) {
   while (folder.size() > 1 && folder.ends_with('/')) folder.remove_suffix(1);
   if (folder.empty() || !path.starts_with(folder)) return false;

@@ -80,6 +80,8 @@ Result<std::string> read_stream(int descriptor, std::size_t max_bytes);
 
 std::string join_path(std::string_view directory, std::string_view name);
 std::string parent_path(std::string_view path);
+// The folder and every one above it, deepest first.
+std::vector<std::string> with_parents(const std::string& folder);
 std::string base_name(std::string_view path);
 // Whether the path is the folder or below it. Compares names only: resolve links and `..` first.
 bool is_within(std::string_view path, std::string_view folder);

@@ -28,16 +28,6 @@ HookEvent event_of(std::string_view json) {
   return event;
 }
 
-// Questions open in this folder or a parent.
-Result<std::int64_t> questions_in(inbox::Home& home, const std::string& folder) {
-  std::vector<std::string> folders;
-  for (std::string at = folder; !at.empty(); at = parent_path(at)) {
-    if (!folders.empty() && folders.back() == at) break;  // the root
-    folders.push_back(at);
-  }
-  return home.inbox().count_open_in(folders);
-}
-
 std::string line_of(const std::optional<CurrentStep>& current, std::int64_t questions) {
   std::string line;
   if (current) {
@@ -62,7 +52,7 @@ Result<std::string> statusline(const Seams& seams) {
   const std::string folder = SB_TRY(folder_of(event, seams));
   const auto current = SB_TRY(home->store().read(
       [&](store::Snapshot& snapshot) { return current_step(snapshot, event, folder, seams.clock.now_ms()); }));
-  return line_of(current, SB_TRY(questions_in(*home, folder)));
+  return line_of(current, SB_TRY(home->inbox().count_open_in(with_parents(folder))));
 }
 
 }  // namespace

@@ -85,6 +85,19 @@ Result<std::vector<std::string>> due_decisions(store::Snapshot& snapshot, Timest
   }
 }
 
+Result<std::vector<std::string>> open_in(store::Snapshot& snapshot, std::span<const std::string> folders, int limit) {
+  std::vector<std::string> ids;
+  for (const std::string& folder : folders) {
+    const int left = limit - static_cast<int>(ids.size());
+    if (left <= 0) break;
+    for (const store::Row& row :
+         SB_TRY(snapshot.list(kOpenDecisions, {.prefix = open_folder_part(folder), .limit = left}))) {
+      ids.push_back(decision_of(row));
+    }
+  }
+  return ids;
+}
+
 Result<std::int64_t> count_open_in(store::Snapshot& snapshot, std::span<const std::string> folders) {
   std::int64_t count = 0;
   for (const std::string& folder : folders) {

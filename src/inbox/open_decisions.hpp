@@ -30,6 +30,8 @@ std::string decision_of(const store::Row& row);
 std::string session_of(const store::Row& row);
 // Ids, at most `limit`, of decisions whose deadline has an effect that is not recorded yet.
 Result<std::vector<std::string>> due_decisions(store::Snapshot& snapshot, TimestampMs now, std::size_t limit);
+// At most `limit` that were asked in one of these folders.
+Result<std::vector<std::string>> open_in(store::Snapshot& snapshot, std::span<const std::string> folders, int limit);
 // How many were asked in one of these folders.
 Result<std::int64_t> count_open_in(store::Snapshot& snapshot, std::span<const std::string> folders);
 

@@ -135,9 +135,9 @@ Result<std::string> continued_by(std::string_view said, const std::string& folde
   const auto reading = SB_TRY(open_home(seams, store::Access::kReadOnly));
   if (!reading) return std::string();
   std::optional<DecisionState> held;  // the one asked last
-  for (DecisionState& state : SB_TRY(reading->inbox().list(false, limits::kHookPrompts))) {
-    const bool is_here = !state.opened.workspace.empty() && is_within(folder, state.opened.workspace);
-    if (is_here && state.position["held"] == Value(true)) held = std::move(state);
+  for (DecisionState& state : SB_TRY(reading->inbox().open_in(with_parents(folder), limits::kHookPrompts))) {
+    if (state.position["held"] != Value(true)) continue;
+    if (!held || held->opened.opened_at < state.opened.opened_at) held = std::move(state);
   }
   if (!held) return std::string();
   const auto declaration = inbox::asked_declaration(held->opened, seams.files, seams.environment);
