@@ -169,7 +169,7 @@ TEST(Agent, D21_ACallWithinItsTimeLimitIsNotAStall) {
   EXPECT_EQ(ended.code, 0) << ended.output << ended.errors;
 }
 
-// The files that the settings name are in a place where commands can read everything else.
+// The files that the settings name as secrets stay hidden in a folder that the user shows to agents.
 TEST(Agent, CannotReadSecretFilesOfTheSettings) {
   if (const std::string& why = test_program::why_no_sandbox(); !why.empty()) GTEST_SKIP() << why;
   std::string folder = "/var/tmp/sb-secret-XXXXXX";
@@ -181,8 +181,8 @@ TEST(Agent, CannotReadSecretFilesOfTheSettings) {
   RunFixture place(SB_PROGRAM);
   place.configure("models: {script: {provider: scripted, script: " + place.root() +
                   "/script.jsonl}, other: {provider: anthropic, model: m, key: 'file:" + folder +
-                  "/key'}}\nchecks: ['./check && grep -q markeropen " + folder + "/open && ! grep -q . " + folder +
-                  "/key']");
+                  "/key'}}\nsandbox: {read: [" + folder + "]}\nchecks: ['./check && grep -q markeropen " + folder +
+                  "/open && ! grep -q . " + folder + "/key']");
   const auto bash = [&](const std::string& command) {
     return Line("coding").step("build").call("Bash", Value::object({{"command", command}}));
   };
