@@ -87,7 +87,7 @@ TEST(Fooled, WhatSetupMakesIsThereAndNotWhatTheAgentMade) {
   RunFixture place(SB_PROGRAM);
   place.commit(".gitignore", "/tools/\n");
   place.commit("check", "#!/bin/sh\ngrep -q '^right$' answer.txt && test \"$(cat tools/judge)\" = fair\n", true);
-  place.configure("setup: [\"test ! -e answer.txt && mkdir tools && echo fair > tools/judge\"]");
+  place.configure("setup: ['test -z \"$(ls *.txt 2>/dev/null)\" && mkdir tools && echo fair > tools/judge']");
   place.script(discovered() + shaped() + coded_with("mkdir -p tools; echo bribed > tools/judge", {}) + reviewed());
   const ProgramResult ended = place.run_goal("Make the check pass");
   EXPECT_EQ(ended.code, 0) << said(ended);

@@ -20,7 +20,7 @@ struct WorkContext {
   AgentLog& log;
   Watchdog& watchdog;
   const Redactor& redactor;
-  Worker& children;                         // works on the child sessions
+  Worker& children;  // works on the child sessions
   OnProgress on_progress;
   std::function<WorkLimits()> left;         // the unused part of the limits
   std::function<WorkResult()> totals = {};  // used so far
