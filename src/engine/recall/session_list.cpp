@@ -15,6 +15,16 @@ store::Listing by_time(std::string_view of_class, bool descending, int limit) {
   return {.by = store::Order::kSort, .prefix = std::string(of_class), .descending = descending, .limit = limit};
 }
 
+Result<std::int64_t> count_after(store::Snapshot& snapshot, const std::string& key, const std::string& time) {
+  std::int64_t count = 0;
+  for (const std::string_view of_class : {kOpenClass, kChildClass, kEndedClass}) {
+    store::Listing listing = by_time(of_class, true, 0);
+    listing.after = store::Row{key, std::string(of_class) + time, ""};
+    count += SB_TRY(snapshot.count(kSessions, listing));
+  }
+  return count;
+}
+
 Result<store::RowPage> all_rows(store::Snapshot& snapshot, const store::PageRequest& request) {
   store::RowPage page;
   std::string after;
@@ -26,11 +36,8 @@ Result<store::RowPage> all_rows(store::Snapshot& snapshot, const store::PageRequ
   page.rows = SB_TRY(rows_by_time(snapshot, true, after, request.limit));
   if (page.rows.empty()) return page;
   const std::string last = time_part(page.rows.back());
-  for (const std::string_view of_class : {kOpenClass, kChildClass, kEndedClass}) {
-    store::Listing listing = by_time(of_class, true, request.limit);
-    listing.after = store::Row{page.rows.back().key, std::string(of_class) + last, ""};
-    page.facts.more += SB_TRY(snapshot.count(kSessions, listing));
-  }
+  page.facts.more = page.facts.total - static_cast<std::int64_t>(page.rows.size());
+  if (!request.after.empty()) page.facts.more = SB_TRY(count_after(snapshot, page.rows.back().key, last));
   if (page.facts.more > 0) page.facts.next = store::cursor_after(kAllSessions, {page.rows.back().key, last, ""});
   return page;
 }

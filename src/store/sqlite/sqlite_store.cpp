@@ -305,7 +305,7 @@ Status SqliteStore::checkpoint() {
 
 // Longer than any process sleeps between two attempts to take the lock.
 void SqliteStore::give_way() {
-  sqlite::pause_us(2 * sqlite::kLongestPauseUs);
+  sqlite::pause_us(sqlite::kLongestPauseUs + 1'000);
 }
 
 // SQLite can move pages to the front only in a file that records where each page is referred to. New files do from the
