@@ -222,7 +222,7 @@ TEST(Defects, D17_RunsOfTheSameWorkflowsDoNotWaitForEachOther) {
   ASSERT_NE(tree, "");
   place.write("second.jsonl", lines({discovered(), shaped(), coded("right\n", "quick.txt"), reviewed()}));
   place.configure("models: {script: {provider: scripted, script: " + place.root() +
-                  "/second.jsonl}}\nchecks: ['test -e quick.txt']");
+                  "/second.jsonl}}\nchecks: ['ls quick.*']");
   const ProgramResult second = place.run_goal("Make the other thing");
   EXPECT_EQ(second.code, 0) << second.output << second.errors;
   EXPECT_EQ(place.delivered("quick.txt"), "right");

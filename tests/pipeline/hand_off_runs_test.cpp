@@ -117,7 +117,7 @@ TEST(Findings, OfManyChecksThatFailReachTheFixer) {
   RunFixture place(SB_PROGRAM);
   std::string checks;
   for (int i = 0; i < 5; ++i) {
-    checks += fmt::format("{}{{name: c{}, run: 'grep -q tidy answer.txt || {{ seq 1 900; echo marker-{}; exit 1; }}'}}",
+    checks += fmt::format("{}{{name: c{}, run: 'grep -q tidy *.txt || {{ seq 1 900; echo marker-{}; exit 1; }}'}}",
                           i == 0 ? "" : ", ", i, i);
   }
   place.configure("checks: [" + checks + "]");

@@ -45,6 +45,14 @@ void prepare(RunFixture& place, const std::string& more, const std::string& sett
   place.configure(settings);
 }
 
+// Reviewed as clean, and left to a person, because the change has rules for agents in it.
+void expect_all_but_merged(const RunFixture& place, const ProgramResult& ended) {
+  EXPECT_EQ(ended.code, 1) << ended.output << ended.errors;
+  const auto asked = place.events("asked");
+  ASSERT_FALSE(asked.empty()) << ended.output << ended.errors;
+  EXPECT_EQ(asked.back()["payload"]["question"], Value("merge")) << ended.output;
+}
+
 TEST(Isolated, AnAdversarialReviewGetsNothingOfEarlierPhases) {
   RunFixture place(SB_PROGRAM);
   prepare(place, "role: adversarial\n");
@@ -61,8 +69,7 @@ TEST(Isolated, AnAdversarialReviewGetsNothingOfEarlierPhases) {
                           .expect("right"),
                       blind_to_all(Line("review")).expect("looked").complete(long_notes(), {verdict("clean")})}));
   const ProgramResult ended = place.run_goal("mark-goal");
-  EXPECT_EQ(ended.code, 0) << ended.output << ended.errors;
-  EXPECT_EQ(place.shown()["outcome"], Value("merged"));
+  expect_all_but_merged(place, ended);
 }
 
 TEST(Isolated, ARestrictedAgentCannotStartAnUnrestrictedOne) {
@@ -83,7 +90,7 @@ TEST(Isolated, ARestrictedAgentCannotStartAnUnrestrictedOne) {
              Line("small.child").expect("looked").expect_lacks("mark-note").complete(long_notes()),
              Line("review").complete(long_notes(), {verdict("clean")})}));
   const ProgramResult ended = place.run_goal("Make the check pass");
-  EXPECT_EQ(ended.code, 0) << ended.output << ended.errors;
+  expect_all_but_merged(place, ended);
 }
 
 TEST(Isolated, ABlindReviewGetsOnlyItsInputsAndTheLogNamesThem) {
@@ -97,7 +104,7 @@ TEST(Isolated, ABlindReviewGetsOnlyItsInputsAndTheLogNamesThem) {
                                                  .expect_lacks("mark-decision")
                                                  .complete(long_notes(), {verdict("clean")})}));
   const ProgramResult ended = place.run_goal("mark-goal");
-  EXPECT_EQ(ended.code, 0) << ended.output << ended.errors;
+  expect_all_but_merged(place, ended);
   std::vector<std::string> keys;
   const std::vector<Value> started = place.events("phase_started");
   for (const Value& entry : started.back()["payload"]["bundle"]["keys"].items()) {
@@ -117,7 +124,7 @@ TEST(Isolated, RulesWrittenByTheCoderDoNotApplyToTheReviewer) {
                                                  .expect_lacks("\nmark-rule")
                                                  .complete(long_notes(), {verdict("clean")})}));
   const ProgramResult ended = place.run_goal("Make the check pass");
-  EXPECT_EQ(ended.code, 0) << ended.output << ended.errors;
+  expect_all_but_merged(place, ended);
 }
 
 TEST(Secrets, OfTheSettingsAreInNoPromptNoLogAndNoChange) {

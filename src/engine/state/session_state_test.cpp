@@ -32,6 +32,8 @@ Node full_node() {
                            .hash = "sha256:ab",
                            .goal = "g",
                            .capture_as = "got",
+                           .label = "the first",
+                           .tier = "strong",
                            .context = json(R"({"k": [1]})"),
                            .outcome = "dead",
                            .reason = "gone"});

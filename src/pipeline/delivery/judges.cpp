@@ -88,13 +88,27 @@ bool is_of_word(char c) {
          std::string_view("_-./+@%~").find(c) != std::string_view::npos;
 }
 
-std::vector<std::string_view> words_of(std::string_view text) {
-  std::vector<std::string_view> words;
-  for (std::size_t at = 0; at < text.size();) {
+struct Word {
+  std::string_view text;
+  bool is_captured = false;  // in `$(…)` or backticks
+};
+
+std::vector<Word> words_of(std::string_view line) {
+  std::vector<Word> words;
+  int depth = 0;
+  bool is_quoted = false;
+  for (std::size_t at = 0; at < line.size();) {
     std::size_t end = at;
-    while (end < text.size() && is_of_word(text[end])) ++end;
-    if (end > at) words.push_back(text.substr(at, end - at));
-    at = end + 1;
+    while (end < line.size() && is_of_word(line[end])) ++end;
+    if (end > at) {
+      words.push_back({line.substr(at, end - at), depth > 0 || is_quoted});
+      at = end;
+      continue;
+    }
+    if (line[at] == '`') is_quoted = !is_quoted;
+    if (line[at] == '(' && (depth > 0 || (at > 0 && line[at - 1] == '$'))) ++depth;
+    if (line[at] == ')' && depth > 0) --depth;
+    ++at;
   }
   return words;
 }
@@ -167,11 +181,14 @@ class Search {
     for (const std::string_view line : lines_of(text)) {
       const auto words = words_of(line);
       for (std::size_t i = 0; i < words.size() && named.size() < limits::kJudgeNames; ++i) {
-        SB_TRY(add_drivers(base_name(words[i]), why));
-        if (i > 0 && words[i - 1] == "cd") folders.insert(path_named(words[i], ""));
-        if (i > 0 && words[i - 1] == "-m") add_module(words[i], named);
+        const std::string_view word = words[i].text, before = i > 0 ? words[i - 1].text : std::string_view();
+        SB_TRY(add_drivers(base_name(word), why));
+        // What a script compares the output of is what it tests.
+        if (words[i].is_captured && !is_command) continue;
+        if (before == "cd") folders.insert(path_named(word, ""));
+        if (before == "-m") add_module(word, named);
         for (const std::string& each : folders) {
-          if (std::string path = path_named(words[i], each); !path.empty()) named.push_back({path, is_run(words, i)});
+          if (std::string path = path_named(word, each); !path.empty()) named.push_back({path, is_run(words, i)});
         }
       }
     }
@@ -179,12 +196,12 @@ class Search {
   }
 
   // `sh lint.sh`; and `sh "$(dirname "$0")/lint.sh"`, where other words are in between.
-  static bool is_run(const std::vector<std::string_view>& words, std::size_t at) {
-    const auto interprets = [](std::string_view word) {
-      return std::ranges::find(kInterpreters, base_name(word)) != kInterpreters.end();
+  static bool is_run(const std::vector<Word>& words, std::size_t at) {
+    const auto interprets = [](const Word& word) {
+      return std::ranges::find(kInterpreters, base_name(word.text)) != kInterpreters.end();
     };
     if (at > 0 && interprets(words[at - 1])) return true;
-    const bool is_script = std::ranges::any_of(kScriptEnds, [&](auto end) { return words[at].ends_with(end); });
+    const bool is_script = std::ranges::any_of(kScriptEnds, [&](auto end) { return words[at].text.ends_with(end); });
     for (std::size_t back = 2; is_script && back <= 4 && back <= at; ++back) {
       if (interprets(words[at - back])) return true;
     }

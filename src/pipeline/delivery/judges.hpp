@@ -5,7 +5,8 @@
 //   - every file that the command names: ./check, tests/run.py, config/lint.json
 //   - the files that the programs in it are driven by: package.json for npm, Makefile for make, conftest.py for pytest
 //   - the same again for the scripts found that way, as they were before the change: what they name counts if it is
-//     executable or is run by an interpreter (`sh ci/lint.sh`); data that a script only reads does not
+//     executable or is run by an interpreter (`sh ci/lint.sh`); data that a script only reads does not, and neither
+//     does a program whose output it takes (`$(./app)`), which is what it tests
 // Links on the way to such a file count too, and case does not matter: other systems ignore it.
 #pragma once
 

@@ -94,6 +94,16 @@ TEST(Judges, AreKnownByNameInAnyCaseAndByBothNamesOfARename) {
               ElementsAre(Judge{"CLAUDE.md", "rules for agents"}));
 }
 
+// The program under test: its output is compared.
+TEST(Judges, AreNotWhatAScriptTests) {
+  Project project;
+  project.file("check", "#!/bin/sh\ncase $(./app) in Hello) ;; esac\ntest \"`./app Ada`\" = x && ./more\n", true);
+  project.file("app", "#!/bin/sh\n", true);
+  project.file("more", "#!/bin/sh\n", true);
+  EXPECT_THAT(project.judges({"./check"}, {"app", "more"}), ElementsAre("more"));
+  EXPECT_THAT(project.judges({"test \"$(./app)\" = x"}, {"app"}), ElementsAre("app")) << "the command names it";
+}
+
 // Scripts that name each other, or thousands of files, end.
 TEST(Judges, AreFoundWithBoundedWork) {
   Project project;
