@@ -244,8 +244,8 @@ Result<std::int64_t> Inbox::count_open_in(std::span<const std::string> folders) 
 
 Result<std::vector<DecisionState>> Inbox::open_in(std::span<const std::string> folders, int limit) {
   std::vector<DecisionState> states;
-  for (const std::string& id : SB_TRY(
-           store_.read([&](store::Snapshot& snapshot) { return inbox::open_in(snapshot, folders, limit); }))) {
+  for (const std::string& id :
+       SB_TRY(store_.read([&](store::Snapshot& snapshot) { return inbox::open_in(snapshot, folders, limit); }))) {
     states.push_back(SB_TRY(load_or_damaged(id)));
   }
   return states;
