@@ -149,15 +149,15 @@ std::optional<mcp::HandlerResult> FixtureService::get_prompt(std::string_view na
   return found->second.get(arguments, call);
 }
 
-std::optional<std::vector<std::string>> FixtureService::complete(const Value& reference, std::string_view,
-                                                                 std::string_view begun, const Value&) {
+std::optional<mcp::Completion> FixtureService::complete(const Value& reference, std::string_view,
+                                                        std::string_view begun, const Value&) {
   const std::string name = reference.string_at("name").value_or("");
   if (reference.string_at("type") == "ref/prompt" && !prompts_.contains(name)) return {};
   std::vector<std::string> fitting;
   for (const std::string_view word : {"paris", "park", "party", "test", "text"}) {
     if (word.starts_with(begun)) fitting.emplace_back(word);
   }
-  return fitting;
+  return mcp::Completion(std::move(fitting));
 }
 
 }  // namespace sb::fixture

@@ -66,8 +66,8 @@ class FixtureService final : public mcp::Service {
   std::string fingerprint(const std::string& what) override;
   Value prompts() override;
   std::optional<mcp::HandlerResult> get_prompt(std::string_view name, const Value& arguments, mcp::Call& call) override;
-  std::optional<std::vector<std::string>> complete(const Value& reference, std::string_view argument,
-                                                   std::string_view begun, const Value& context) override;
+  std::optional<mcp::Completion> complete(const Value& reference, std::string_view argument, std::string_view begun,
+                                          const Value& context) override;
 
  private:
   FixtureLists& lists_;
