@@ -126,4 +126,24 @@ std::string slug_of_origin(std::string_view url) {
   return owner.empty() || repository.empty() ? "" : std::string(owner) + "-" + std::string(repository);
 }
 
+std::vector<std::string> git_folders(const Files& files, const std::string& root) {
+  std::vector<std::string> folders;
+  const std::string link = join_path(root, ".git");
+  if (files.kind(link) != FileKind::kFile) return folders;
+  const auto text = files.read(link, 4096);
+  constexpr std::string_view kStart = "gitdir: ";
+  if (!text || !text->starts_with(kStart)) return folders;
+  std::string named = text->substr(kStart.size(), text->find('\n') - kStart.size());
+  if (!named.starts_with('/')) named = join_path(root, named);
+  const auto own = files.canonical(named);
+  if (!own || files.kind(join_path(*own, "HEAD")) != FileKind::kFile) return folders;  // not a git folder
+  folders.push_back(*own);
+  if (auto common = files.read(join_path(*own, "commondir"), 4096)) {
+    common->erase(std::min(common->find('\n'), common->size()));
+    const auto real = files.canonical(common->starts_with('/') ? *common : join_path(*own, *common));
+    if (real && files.kind(join_path(*real, "objects")) == FileKind::kDirectory) folders.push_back(*real);
+  }
+  return folders;
+}
+
 }  // namespace sb

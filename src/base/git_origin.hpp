@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/files.hpp"
 
@@ -19,5 +20,8 @@ std::optional<std::string> origin_in_config(std::string_view config);
 
 // `owner-repo` for a URL in any form that git accepts; empty if it does not have two parts.
 std::string slug_of_origin(std::string_view url);
+
+// The git folders outside a linked work tree that git needs in it: its own one and the repository's. Empty for others.
+std::vector<std::string> git_folders(const Files& files, const std::string& root);
 
 }  // namespace sb

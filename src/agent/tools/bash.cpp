@@ -7,6 +7,7 @@
 #include "agent/limits.hpp"
 #include "agent/tools/plain_text.hpp"
 #include "agent/tools/work_tool_parts.hpp"
+#include "base/git_origin.hpp"
 #include "base/text/path_glob.hpp"
 #include "base/text/unicode.hpp"
 #include "guard/shell/command_effects.hpp"
@@ -17,27 +18,6 @@ namespace sb::agent {
 namespace {
 
 constexpr std::size_t kCommandBytes = 128u << 10;  // the system accepts no longer argument
-
-// The git folders of the work tree (for a linked work tree, the repository's own folder), mounted read-only.
-std::vector<std::string> git_folders(const Files& files, const std::string& root) {
-  std::vector<std::string> folders;
-  const std::string link = join_path(root, ".git");
-  if (files.kind(link) != FileKind::kFile) return folders;
-  const auto text = files.read(link, 4096);
-  constexpr std::string_view kStart = "gitdir: ";
-  if (!text || !text->starts_with(kStart)) return folders;
-  std::string named = text->substr(kStart.size(), text->find('\n') - kStart.size());
-  if (!named.starts_with('/')) named = join_path(root, named);
-  const auto own = files.canonical(named);
-  if (!own || files.kind(join_path(*own, "HEAD")) != FileKind::kFile) return folders;  // not a git folder
-  folders.push_back(*own);
-  if (auto common = files.read(join_path(*own, "commondir"), 4096)) {
-    common->erase(std::min(common->find('\n'), common->size()));
-    const auto real = files.canonical(common->starts_with('/') ? *common : join_path(*own, *common));
-    if (real && files.kind(join_path(*real, "objects")) == FileKind::kDirectory) folders.push_back(*real);
-  }
-  return folders;
-}
 
 // The installed program. A program of the same name in the work tree may be the one under development.
 bool is_signalbox(std::string_view word, const std::string& root) {

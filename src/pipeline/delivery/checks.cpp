@@ -5,6 +5,7 @@
 
 #include "agent/secrets/redact.hpp"
 #include "agent/tools/plain_text.hpp"
+#include "base/git_origin.hpp"
 #include "inbox/config.hpp"
 #include "inbox/hidden_paths.hpp"
 #include "pipeline/delivery/steps.hpp"
@@ -116,6 +117,7 @@ RunCheck make_check_runner(const Seams& seams, const HomeDirectories& homes, std
                     .kill_descendants = true,
                     .should_continue = should_continue};
     sandbox::Place place{.workspace = folder,
+                         .readable = git_folders(seams.files, folder),
                          .sealed = {join_path(folder, ".git")},
                          .hidden = inbox::hidden_paths(seams.files, seams.environment, homes, secret_files)};
     return sandbox::run_enclosed(seams, homes, **sandbox, std::move(place), std::move(command));
