@@ -31,7 +31,7 @@ scenario('cancelled in the dialog, answered in the inbox, delivered with the nex
   });
   const claude = new ClaudeCode(place, model, { server: overStdio(place), elicit: () => ({ action: 'cancel' }) });
   assert.equal((await claude.ask('Release it.')).result, 'A person must decide first.');
-  const [open] = place.json('inbox', 'list');
+  const [open] = place.json('inbox', 'list').decisions;
   assert.equal(open.state, 'open');
   place.signalbox('inbox', 'answer', open.decision, 'staging');
   assert.equal((await claude.ask('Any news?')).result, 'Released.');
@@ -57,6 +57,6 @@ scenario('the server restarts before the dialog is answered', async (place) => {
   };
   const claude = await runClaude(place, model, 'Release it.', { server: overHttp(place, server), elicit });
   assert.equal(claude.last.result, 'Released.');
-  const [decision] = place.json('inbox', 'list', '--all');
+  const [decision] = place.json('inbox', 'list', '--all').decisions;
   assert.deepEqual(decision.options, ['production']);
 });

@@ -48,7 +48,7 @@ scenario('a planned question is answered in the dialog and recorded', async (pla
   assert.ok(refused.isError);
   assert.match(refused.text, /None/);
   assert.match(answered.text, /Production/);
-  const [decision, ...others] = place.json('inbox', 'list', '--all');
+  const [decision, ...others] = place.json('inbox', 'list', '--all').decisions;
   assert.deepEqual(others, []);
   assert.equal(decision.outcome, 'answered');
   assert.equal(decision.resolved_by, 'human');
@@ -67,7 +67,7 @@ scenario('a question dismissed in the dialog stays open', async (place) => {
     ? { behavior: 'deny', message: 'The user does not want to answer.' }
     : { behavior: 'allow', updatedInput: request.input });
   await runClaude(place, model, 'Ask where it should go.', { permit });
-  const [decision] = place.json('inbox', 'list');
+  const [decision] = place.json('inbox', 'list').decisions;
   assert.equal(decision.state, 'open');
 });
 

@@ -49,7 +49,7 @@ scenario('one of two subagents fails, and the join reports which', async (place)
   assert.match(join, /deep is dead: its agent ended with an error/);
   assert.doesNotMatch(join, /wide is dead/);
   assert.match(join, /Wide is fine\./);
-  const sessions = place.json('session', 'list', '--all');
+  const sessions = place.json('session', 'list', '--all').sessions;
   const statusOf = (workflow) => sessions.find((session) => session.workflowId === workflow.id)?.status;
   assert.deepEqual([twoLooks, lookWide, lookDeep].map(statusOf), ['complete', 'complete', 'stopped']);
 });

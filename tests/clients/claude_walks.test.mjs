@@ -78,7 +78,7 @@ scenario('a flow is walked in the dialog, with edit, to its confirmation', async
   await runClaude(place, model, 'Release it.', { permit: person(answers, shown) });
   assert.deepEqual(answers, []);
   assert.match(shown[2], /^Summary:.*\n- branch: hotfix\n- env: staging, canary$/);
-  const [decision] = place.json('inbox', 'list', '--all');
+  const [decision] = place.json('inbox', 'list', '--all').decisions;
   assert.equal(decision.outcome, 'answered');
   assert.deepEqual(decision.values, { branch: 'main', env: ['staging', 'canary'] });
 });
@@ -96,6 +96,6 @@ scenario('a chain of five is walked in the dialog, with Hold and revise', async 
   await claude.ask('continue');
   assert.deepEqual(answers, []);
   assert.equal(await claude.quit(), 0);
-  const [decision] = place.json('inbox', 'list', '--all');
+  const [decision] = place.json('inbox', 'list', '--all').decisions;
   assert.deepEqual(decision.values, { E1: 'include', E2: 'include', E3: 'include', E4: 'cut', E5: 'include' });
 });

@@ -33,7 +33,7 @@ function check(place, claude) {
   assert.match(claude.elicitations[0].message, /Which environment should get it\?/);
   const { session } = place.session();
   assert.equal(session.status, 'complete');
-  const [decision, ...others] = place.json('inbox', 'list', '--all');
+  const [decision, ...others] = place.json('inbox', 'list', '--all').decisions;
   assert.deepEqual(others, []);
   assert.equal(decision.session, session.id);
   assert.deepEqual(decision.options, ['production']);

@@ -172,7 +172,7 @@ env = { SIGNALBOX_HOME = "${place.env.SIGNALBOX_HOME}", ${toml(place.entry().env
     });
     assert.deepEqual(answers, []);
     const name = declaration.flow ?? declaration.chain;
-    const closed = place.json('inbox', 'list', '--all').find((each) => each.asked === name);
+    const closed = place.json('inbox', 'list', '--all').decisions.find((each) => each.asked === name);
     assert.deepEqual(closed.values, values);
   }
 });

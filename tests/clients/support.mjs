@@ -129,7 +129,7 @@ export class Place {
   }
 
   onlySession() {
-    const sessions = this.json('session', 'list', '--all');
+    const sessions = this.json('session', 'list', '--all').sessions;
     assert.equal(sessions.length, 1, `expected one session: ${JSON.stringify(sessions)}`);
     return sessions[0].sessionId;
   }

@@ -105,7 +105,8 @@ std::vector<std::string> Dialog::labels() const {
 
 Value Dialog::decision() const {
   const auto list = parse_json(run({"signalbox", "inbox", "list", "--all", "--json"}).output);
-  return list && list->is_array() && list->size() > 0 ? list->items().front() : Value();
+  const Value& all = list ? (*list)["decisions"] : Value();
+  return all.is_array() && all.size() > 0 ? all.items().front() : Value();
 }
 
 Value Dialog::call_in(const std::string& text) {
