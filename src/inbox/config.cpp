@@ -100,8 +100,8 @@ Checked<Config> read_config(const Document& document, const std::vector<std::str
   Fields fields = Reader(document, faults).fields();
   read_user_keys(fields, config);
   for (const std::string& key : run_keys) fields.get(key);
-  if (const auto languages = fields.get("block_offers"))
-    config.block_offers = decision::read_offer_languages(*languages);
+  const auto languages = fields.get("block_offers");
+  if (languages && !languages->value().is_null()) config.block_offers = decision::read_offer_languages(*languages);
   fields.finish();
   if (!faults.empty()) return std::unexpected(std::move(faults));
   return config;

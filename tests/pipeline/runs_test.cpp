@@ -61,6 +61,11 @@ TEST(Runs, ReportAMissingSandbox) {
     std::filesystem::create_symlink(std::string("/usr/bin/") + name, place.root() + "/bin/" + name);
   }
   const std::string path = "PATH=" + place.root() + "/bin";
+  const ProgramResult refused = place.run({.arguments = {"run", "Make the check pass"}, .environment = {path}});
+  EXPECT_EQ(refused.code, 2) << said(refused);
+  EXPECT_THAT(refused.errors, HasSubstr("write sandbox: {mode: none}"));
+  EXPECT_TRUE(place.events("opened").empty());
+  place.configure("sandbox: {mode: none}");
   const ProgramResult ended = place.run({.arguments = {"run", "Make the check pass"}, .environment = {path}});
   ASSERT_EQ(ended.code, 0) << said(ended);
   const auto note = ended.output.find("no sandbox (bubblewrap is not installed)");
