@@ -1,5 +1,5 @@
-// What a command of an agent may not see: sandbox::hidden_paths(), and the configuration of every client that `signalbox
-// mcp install` gave a secret. The secret makes its reader a person's client.
+// What a command of an agent may not see: sandbox::hidden_paths(), and the configuration of every client that
+// `signalbox mcp install` gave a secret. The secret makes its reader a person's client.
 #pragma once
 
 #include <string>

@@ -13,9 +13,9 @@
 // operators pinned there. The projections are only an index and are not trusted.
 //
 // Projections: `decisions` (key id, sort `open/TIME/ID`, `parked/…` or `closed/…`), `decisions-open`
-// (inbox/open_decisions.hpp), `decisions-asked` (key fingerprint, value the newest id), `late-answers` (key a workflow's
-// session, value the id, until reported), `prompts` (key nonce, sort `open/TIME/NONCE` while open), `counters` (keys
-// `prompts`, `decisions-open`).
+// (inbox/open_decisions.hpp), `decisions-asked` (key fingerprint, value the newest id), `late-answers` (key a
+// workflow's session, value the id, until reported), `prompts` (key nonce, sort `open/TIME/NONCE` while open),
+// `counters` (keys `prompts`, `decisions-open`).
 //
 // Stream `operators`: `seen` {root, head, count}, the operator registry each time it has grown. No signature counts
 // under a registry that does not continue the last one: it was truncated (undoing a revocation) or replaced.

@@ -26,8 +26,8 @@ using testing::StartsWith;
 using workflow::SourceKind;
 
 std::string read_all(const std::string& path) {
-  std::ifstream file(path);
-  return {std::istreambuf_iterator<char>(file), {}};
+  // A process that ends meanwhile cannot be read any more.
+  return SystemFiles().read(path, 1u << 20).value_or("");
 }
 
 // Whether a process is running with this word among its arguments.

@@ -130,7 +130,8 @@ struct Summary {
   int depth = 0;               // number of ancestors
   std::string run;             // that drives it; empty: none
   bool is_taken_over = false;  // from that run, by a person
-  std::vector<std::string> out_of_scope;  // sentences and paths: what its agents must not change, whatever a step allows
+  // Sentences and paths: what its agents must not change, whatever a step allows.
+  std::vector<std::string> out_of_scope;
   TimestampMs started_at = 0, updated_at = 0;
   std::int64_t events = 0;
 

@@ -32,9 +32,9 @@ Node full_node() {
                            .hash = "sha256:ab",
                            .goal = "g",
                            .capture_as = "got",
+                           .context = json(R"({"k": [1]})"),
                            .label = "the first",
                            .tier = "strong",
-                           .context = json(R"({"k": [1]})"),
                            .outcome = "dead",
                            .reason = "gone"});
   return node;

@@ -26,8 +26,7 @@ Tool ask_tool() {
        .title = "Ask a person",
        .description = "Asks the person you work for to decide, outside any workflow: a choice, an approval, a "
                       "confirmation, missing facts. Without an answer it stays in their inbox and the result says how "
-                      "to answer it; call again with the same declaration to get the answer. You cannot answer it "
-                      "yourself.",
+                      "to answer it; call again with the same declaration to get it. You cannot answer it yourself.",
        .fields = {{.name = "declaration",
                    .kind = Field::Kind::kJson,
                    .description = kDeclarationHelp,
@@ -36,7 +35,7 @@ Tool ask_tool() {
                   workspace_field(false),
                   {.name = "again",
                    .kind = Field::Kind::kFlag,
-                   .description = "Ask again even if it was answered within a day; otherwise you get that answer"}},
+                   .description = "Ask again even if it was answered within a day, instead of returning that"}},
        .is_idempotent = true},
       run_ask};
 }
