@@ -147,7 +147,6 @@ void ModelProxy::deliver(const Question& question, net::HttpResponse answer) {
 }
 
 void ModelProxy::work(Question& question) {
-  const auto should_continue = [&] { return !is_stopped_ && !*question.is_gone; };
   auto read = parse_json(question.body, kBounds);
   if (!read || !read->is_object()) {
     return refuse(question, error_of(ModelError::Kind::kRequest, "the request is not a JSON object"));

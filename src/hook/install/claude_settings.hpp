@@ -56,7 +56,7 @@ Result<std::string> find_writable_project(const Files& files, const Environment&
 
 struct InstallResult {
   std::string path;
-  std::string backup;  // the settings before install; empty when there were none or they are restored
+  std::string backup{};  // the settings before install; empty when there were none or they are restored
   bool is_changed = false;
 };
 

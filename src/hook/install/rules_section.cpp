@@ -153,7 +153,7 @@ Result<InstallResult> install_rules(const Seams& seams, const std::string& path,
   if (before == *after) return InstallResult{.path = path};
   SB_TRY(seams.files.make_directories(parent_path(path)));
   SB_TRY(seams.files.write_atomic(path, *after));
-  return InstallResult{.path = path, .backup = {}, .is_changed = true};
+  return InstallResult{.path = path, .is_changed = true};
 }
 
 Result<InstallResult> uninstall_rules(const Seams& seams, const std::string& path) {
@@ -165,13 +165,13 @@ Result<InstallResult> uninstall_rules(const Seams& seams, const std::string& pat
   if (!left->had_section) return InstallResult{.path = path};
   if (!left->removes_file) {
     SB_TRY(seams.files.write_atomic(path, left->text));
-    return InstallResult{.path = path, .backup = {}, .is_changed = true};
+    return InstallResult{.path = path, .is_changed = true};
   }
   SB_TRY(seams.files.remove(path));
   std::string folder = parent_path(path);
   // One that is no longer empty stays, and so do those above it.
   for (int i = 0; i < left->folders && seams.files.remove_directory(folder); ++i) folder = parent_path(folder);
-  return InstallResult{.path = path, .backup = {}, .is_changed = true};
+  return InstallResult{.path = path, .is_changed = true};
 }
 
 }  // namespace sb::hook
