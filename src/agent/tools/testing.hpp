@@ -44,8 +44,8 @@ class WorkTreeFixture {
             .only = {},
             .sandbox = sandbox,
             .homes = {directory + "/home/.sb", directory + "/home/.sb", directory + "/home/.sb"},
-            .hidden = inbox::hidden_paths(
-                files, environment, {directory + "/home/.sb", directory + "/home/.sb", directory + "/home/.sb"}),
+            .hidden = inbox::hidden_paths(files, environment,
+                                          {directory + "/home/.sb", directory + "/home/.sb", directory + "/home/.sb"}),
             .steps = {},
             .seen = &seen};
   }
