@@ -68,12 +68,12 @@ TEST(Runs, ReportAMissingSandbox) {
   place.configure("sandbox: {mode: none}");
   const ProgramResult ended = place.run({.arguments = {"run", "Make the check pass"}, .environment = {path}});
   ASSERT_EQ(ended.code, 0) << said(ended);
-  const auto note = ended.output.find("no sandbox (bubblewrap is not installed)");
+  const auto note = ended.output.find("no sandbox (turned off by sandbox: {mode: none} in config.yaml)");
   ASSERT_NE(note, std::string::npos) << said(ended);
   EXPECT_LT(note, ended.output.find("discovery: started"));
-  EXPECT_THAT(place.run({"runs", "show", "last"}).output, HasSubstr("no sandbox (bubblewrap is not installed)"));
-  EXPECT_EQ(place.shown()["sandbox"], Value("none: bubblewrap is not installed"));
-  EXPECT_EQ(place.events("opened").at(0)["payload"]["sandbox"], Value("none: bubblewrap is not installed"));
+  EXPECT_THAT(place.run({"runs", "show", "last"}).output, HasSubstr("no sandbox (turned off by sandbox: {mode: none} in"));
+  EXPECT_EQ(place.shown()["sandbox"], Value("none: turned off by sandbox: {mode: none} in config.yaml"));
+  EXPECT_EQ(place.events("opened").at(0)["payload"]["sandbox"], Value("none: turned off by sandbox: {mode: none} in config.yaml"));
 }
 
 // Only one process at a time drives a run.

@@ -24,8 +24,8 @@ HandlerResult run_checkpoint(WorkerContext& worker, const ToolSpec&, const Input
 Tool checkpoint_workflow_tool() {
   return {{.name = "checkpoint_workflow",
            .title = "Set a checkpoint",
-           .description = "Saves the current position without submitting anything, and returns a token to resume "
-                          "from. Use it before you stop in the middle of a step.",
+           .description = "Saves the current position without submitting anything, and returns a token to resume from. "
+                          "Use it before you stop in the middle of a step.",
            .fields = {{.name = "checkpointToken",
                        .description = "From the last line of start_workflow or continue_workflow",
                        .is_required = true,

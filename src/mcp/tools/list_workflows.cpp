@@ -107,8 +107,8 @@ Tool list_workflows_tool() {
       {.name = "list_workflows",
        .title = "List workflows",
        .description =
-           "Lists the workflows you can start here. Use it when a task could follow one and you do not "
-           "know its id. Without tags it lists all, with shortened descriptions; with tags only matching ones.",
+           "Lists the workflows you can start here. Use it when a task could follow one whose id you do not know. "
+           "Without tags it lists all, with shortened descriptions.",
        .fields = {workspace_field(true),
                   {.name = "tags", .kind = Field::Kind::kTexts, .description = "Only those with one of these tags"},
                   {.name = "includeSources",
