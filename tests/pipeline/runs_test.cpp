@@ -71,9 +71,11 @@ TEST(Runs, ReportAMissingSandbox) {
   const auto note = ended.output.find("no sandbox (turned off by sandbox: {mode: none} in config.yaml)");
   ASSERT_NE(note, std::string::npos) << said(ended);
   EXPECT_LT(note, ended.output.find("discovery: started"));
-  EXPECT_THAT(place.run({"runs", "show", "last"}).output, HasSubstr("no sandbox (turned off by sandbox: {mode: none} in"));
+  EXPECT_THAT(place.run({"runs", "show", "last"}).output,
+              HasSubstr("no sandbox (turned off by sandbox: {mode: none} in"));
   EXPECT_EQ(place.shown()["sandbox"], Value("none: turned off by sandbox: {mode: none} in config.yaml"));
-  EXPECT_EQ(place.events("opened").at(0)["payload"]["sandbox"], Value("none: turned off by sandbox: {mode: none} in config.yaml"));
+  EXPECT_EQ(place.events("opened").at(0)["payload"]["sandbox"],
+            Value("none: turned off by sandbox: {mode: none} in config.yaml"));
 }
 
 // Only one process at a time drives a run.
