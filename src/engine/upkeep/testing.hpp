@@ -29,7 +29,7 @@ struct SessionPlan {
   unsigned seed = 1;  // of the id
   int delivered = 3;  // steps, of three
   TimestampMs at = 1'700'000'000'000;
-  std::string parent;
+  std::string parent = {};
   std::string note = "noted";
 };
 
