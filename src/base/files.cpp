@@ -44,7 +44,7 @@ std::unexpected<Error> io_error(std::string_view action, const std::string& path
   if (error == ENOENT || error == ENOTDIR) code = ErrorCode::kNotFound;
   if (error == EISDIR) code = ErrorCode::kInvalid;
   std::string remedy;
-  // Not a property of the file: whoever passes over unreadable files must not pass over this.
+  // Not a property of the file: a caller that skips unreadable files must not skip this.
   if (error == EMFILE || error == ENFILE || error == ENOMEM) {
     code = ErrorCode::kUnavailable;
     remedy = error == ENOMEM ? "Free memory, or allow more (ulimit -v), and try again"

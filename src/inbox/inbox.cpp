@@ -387,7 +387,7 @@ Result<DecisionState> Inbox::park(std::string_view id) {
 Result<DecisionState> Inbox::note_free_text(std::string_view id, std::string_view text, const Responder& from) {
   SB_TRY(check_remark(text));
   return change(id, [&](store::Snapshot&, const DecisionState& state) -> Result<std::vector<NewEvent>> {
-    // Whoever answered may still say why, until the answer is read.
+    // The person who answered may still add a reason until the answer is read.
     const bool is_own = state.outcome && !state.is_consumed && state.outcome->principal == from.principal &&
                         state.outcome->channel == from.channel;
     if (!state.is_open() && !is_own) return no_longer_open(state);

@@ -54,7 +54,7 @@ Result<DecisionState> opened_by(Context& context, inbox::Home& home, const Decla
   return state;
 }
 
-// The host's answer to what was rendered last, or the word that ends a hold, passed on by whoever runs this command.
+// The host's answer to what was rendered last, or the word that ends a hold, passed on by the caller of this command.
 Status pass_on(Context& context, inbox::Home& home, const DecisionState& state, const Declaration& declaration,
                const Host& host, const RenderArguments& arguments) {
   inbox::WalkAnswer passed{
@@ -94,7 +94,7 @@ Result<Planned> plan_next(Context& context, inbox::Home& home, const Host& host,
   return Planned{std::move(state), std::move(prompt)};
 }
 
-// How to go on, where more than one prompt belongs to the decision.
+// How to continue, if the decision has more than one prompt.
 void explain(const Context& context, const Planned& planned, const RenderArguments& arguments) {
   const std::string command = fmt::format("signalbox render --next {} --host {}", planned.state.id, arguments.host);
   const decision::Prompt& prompt = planned.prompt->prompt;

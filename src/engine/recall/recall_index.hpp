@@ -1,6 +1,6 @@
 // The tag index of the sessions in progress, for finding one among many. Those that a run drives are not in it.
 //
-// An advance does not touch it; whoever searches first indexes what has changed since the last search, oldest first, so
+// An advance does not touch it; a search first indexes what has changed since the last one, oldest first, so
 // that the newest session has the newest document. Row `recall`/`mark`: {position, [until, after]}: sessions are
 // indexed as of the event at `position`; while a longer pass is under way, it goes up to `until` and has come to
 // `after`. A pass that is killed is continued by the next search.
