@@ -5,17 +5,31 @@
 #include "pipeline/git/git.hpp"
 
 namespace sb::runs {
+namespace {
+
+std::vector<std::string> secret_names(const pipeline::RunSettings& settings) {
+  std::vector<std::string> names = {settings.forge.token};
+  for (const auto& [name, model] : settings.agents.models) names.push_back(model.key);
+  std::erase(names, std::string());
+  return names;
+}
+
+}  // namespace
 
 std::vector<std::string> known_secrets(const Seams& seams, const pipeline::RunSettings& settings,
                                        const std::string& workspace) {
   std::vector<std::string> values = pipeline::secrets_in_configuration(seams, workspace);
-  const auto add = [&](const std::string& name) {
+  for (const std::string& name : secret_names(settings)) {
     const auto value = agent::secret_of(name, seams);
     if (value && !value->empty()) values.push_back(*value);
-  };
-  add(settings.forge.token);
-  for (const auto& [name, model] : settings.agents.models) add(model.key);
+  }
   return values;
+}
+
+std::vector<std::string> unread_secrets(const Seams& seams, const pipeline::RunSettings& settings) {
+  std::vector<std::string> names = secret_names(settings);
+  std::erase_if(names, [&](const std::string& name) { return agent::secret_of(name, seams).has_value(); });
+  return names;
 }
 
 std::vector<std::string> known_secrets(const Seams& seams, const std::string& workspace) {

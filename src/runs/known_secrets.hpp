@@ -14,5 +14,7 @@ namespace sb::runs {
 std::vector<std::string> known_secrets(const Seams& seams, const pipeline::RunSettings& settings,
                                        const std::string& workspace);
 std::vector<std::string> known_secrets(const Seams& seams, const std::string& workspace);
+// The names ($NAME, file:PATH) of the others.
+std::vector<std::string> unread_secrets(const Seams& seams, const pipeline::RunSettings& settings);
 
 }  // namespace sb::runs

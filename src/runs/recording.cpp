@@ -12,6 +12,7 @@
 #include "base/limits.hpp"
 #include "base/text.hpp"
 #include "pipeline/git/git.hpp"
+#include "runs/bundle_search.hpp"
 #include "runs/known_secrets.hpp"
 #include "runs/run_records.hpp"
 
@@ -19,7 +20,6 @@ namespace sb::runs {
 namespace {
 
 constexpr std::size_t kRecordingBytes = 512u << 20;
-constexpr std::size_t kShortestSecret = 6;
 constexpr std::string_view kManifest = "manifest.json";
 
 std::string pitch_of(const Files& files, const std::string& data_home, const pipeline::RunState& state) {
@@ -55,6 +55,7 @@ Status load_run(const Seams& seams, const std::string& name, Recording& recordin
   recording.settings = SB_TRY(recorded_settings(log, recording.events.front()));
   SB_TRY(check_programs(source, recording.settings.agents));
   recording.secrets = known_secrets(seams, recording.settings, recording.state.workspace);
+  recording.unread_secrets = unread_secrets(seams, recording.settings);
   std::ranges::move(known_secrets(seams, recording.state.workspace), std::back_inserter(recording.secrets));
   recording.settings = without_secrets(std::move(recording.settings));
   recording.workflows = SB_TRY(pinned_workflows(source, recording.notes));
@@ -140,13 +141,6 @@ Status load_folder(const Seams& seams, const std::string& folder, Recording& rec
   return {};
 }
 
-Status run_git(const Seams& seams, std::vector<std::string> words) {
-  words.insert(words.begin(), "git");
-  const ProcessResult exit = SB_TRY(seams.process.run({.argv = words, .timeout_ms = 120'000}));
-  if (exit.code == 0) return {};
-  return fail(ErrorCode::kIo, fmt::format("git {}: {}", words[3], exit.errors));
-}
-
 Status check_repository(const Seams& seams, const Recording& recording) {
   const std::string& place = recording.repository;
   if (seams.files.kind(place) == FileKind::kMissing) {
@@ -155,7 +149,7 @@ Status check_repository(const Seams& seams, const Recording& recording) {
   }
   if (place.ends_with(".bundle")) return {};
   const std::string& commit = recording.state.tree.base_commit;
-  if (run_git(seams, {"-C", place, "cat-file", "-e", commit + "^{commit}"})) return {};
+  if (pipeline::Git(seams, place).run({"cat-file", "-e", commit + "^{commit}"})) return {};
   return fail(ErrorCode::kNotFound, fmt::format("the run's start commit {} is no longer in {}", commit, place),
               "Fetch it: git fetch REMOTE " + commit);
 }
@@ -166,10 +160,12 @@ Status bundle_repository(const Seams& seams, const Recording& recording, const s
   if (place.ends_with(".bundle")) {
     return seams.files.write_atomic(file, SB_TRY(seams.files.read(place, kRecordingBytes)));
   }
-  SB_TRY(run_git(seams, {"-C", place, "update-ref", ref, recording.state.tree.base_commit}));
-  const Status bundled = run_git(seams, {"-C", place, "bundle", "create", "--quiet", file, ref});
-  SB_TRY(run_git(seams, {"-C", place, "update-ref", "-d", ref}));
-  return bundled;
+  pipeline::Git git(seams, place);
+  SB_TRY(git.run({"update-ref", ref, recording.state.tree.base_commit}));
+  const auto bundled = git.run({"bundle", "create", "--quiet", file, ref});
+  SB_TRY(git.run({"update-ref", "-d", ref}));
+  if (!bundled) return std::unexpected(bundled.error());
+  return {};
 }
 
 std::map<std::string, std::string> texts_of(const Recording& recording) {
@@ -188,26 +184,6 @@ std::map<std::string, std::string> texts_of(const Recording& recording) {
   if (!recording.soul.empty()) texts["soul.md"] = redactor.clean_known(recording.soul);
   if (!recording.pitch.empty()) texts["pitch.md"] = redactor.clean_known(recording.pitch);
   return texts;
-}
-
-// The bundle has every file of the start commit.
-Status check_start_commit(const Seams& seams, const Recording& recording) {
-  if (recording.secrets.empty() || recording.repository.ends_with(".bundle")) return {};
-  std::string patterns;
-  for (const std::string& value : recording.secrets) {
-    if (value.size() >= kShortestSecret && value.find('\n') == std::string::npos) patterns += value + "\n";
-  }
-  if (patterns.empty()) return {};
-  const ProcessResult found = SB_TRY(seams.process.run(
-      {.argv = {"git", "-C", recording.repository, "grep", "-l", "-F", "-f", "-", recording.state.tree.base_commit},
-       .input = patterns,
-       .timeout_ms = 120'000}));
-  if (found.code == 1 && found.output.empty()) return {};
-  if (found.code != 0) return fail(ErrorCode::kIo, fmt::format("git grep: {}", found.errors));
-  return fail(ErrorCode::kForbidden,
-              fmt::format("the repository contains one of your configured secrets, in {}",
-                          shortened(pipeline::shown(trimmed_end(found.output)), 500)),
-              "It would be in the export. Replace that secret, then remove it from the repository");
 }
 
 std::vector<std::string> suspicious_parts(const std::map<std::string, std::string>& texts) {
@@ -257,7 +233,9 @@ Result<std::vector<std::string>> export_recording(const Seams& seams, const Reco
   if (const auto names = files.list(directory); names && !names->empty()) {
     return fail(ErrorCode::kConflict, fmt::format("{} is not empty", directory), "Choose a new folder");
   }
-  SB_TRY(check_start_commit(seams, recording));
+  if (!recording.repository.ends_with(".bundle")) {
+    SB_TRY(check_history(seams, recording.repository, recording.state.tree.base_commit, recording.secrets));
+  }
   SB_TRY(files.make_directories(join_path(directory, "workflows")));
   const std::string folder = SB_TRY(files.canonical(directory));
   Value sums = Value::object();
@@ -273,7 +251,11 @@ Result<std::vector<std::string>> export_recording(const Seams& seams, const Reco
                             0755));
   const Value manifest = Value::object({{"v", 1}, {"run", recording.state.id}, {"files", std::move(sums)}});
   SB_TRY(files.write_atomic(join_path(folder, kManifest), to_pretty_json(manifest) + "\n"));
-  return suspicious_parts(texts);
+  std::vector<std::string> remarks = suspicious_parts(texts);
+  for (const std::string& name : recording.unread_secrets) {
+    remarks.push_back(fmt::format("the export was not searched for {}, because it cannot be read here", name));
+  }
+  return remarks;
 }
 
 }  // namespace sb::runs

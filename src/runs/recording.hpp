@@ -29,16 +29,18 @@ struct Recording {
   std::vector<Value> workflows;
   std::string repository;  // a repository, or a bundle of one
   pipeline::RunSettings settings;
-  std::string soul, pitch;                // texts
-  std::vector<std::string> notes;         // why it may diverge
-  std::vector<std::string> secrets = {};  // known values: redacted everywhere in it
+  std::string soul, pitch;                       // texts
+  std::vector<std::string> notes;                // why it may diverge
+  std::vector<std::string> secrets = {};         // known values: redacted everywhere in it
+  std::vector<std::string> unread_secrets = {};  // names of those whose values are not known here
 };
 
 // `name`: a run, a prefix of its id, `last`, or a folder made by export_recording. kUnsupported for a run that cannot
 // be replayed; kInvalid for a folder that is not as exported, with the file.
 Result<Recording> load_recording(const Seams& seams, const std::string& name);
-// kConflict when the folder is not empty; kForbidden when the start commit contains a known secret. Returns what a
-// person should look at before sharing it: files with what looks like a secret.
+// kConflict when the folder is not empty; kForbidden when the start commit or its history contains a known secret.
+// Returns what a person should look at before sharing it: files with what looks like a secret, secrets not searched
+// for.
 Result<std::vector<std::string>> export_recording(const Seams& seams, const Recording& recording,
                                                   const std::string& directory);
 

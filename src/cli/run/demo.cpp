@@ -16,6 +16,7 @@
 #include "hook/install/claude_settings.hpp"
 #include "pipeline/git/git.hpp"
 #include "runs/request.hpp"
+#include "sandbox/sandbox.hpp"
 
 namespace sb::cli {
 namespace {
@@ -50,7 +51,10 @@ class Demo {
 
  private:
   Result<ProcessResult> check() const {
-    return context_.seams.process.run({.argv = {"./check"}, .directory = place_.repository(), .timeout_ms = 10'000});
+    return context_.seams.process.run({.argv = {"./check"},
+                                       .directory = place_.repository(),
+                                       .environment = sandbox::clean_environment(context_.seams.environment),
+                                       .timeout_ms = 10'000});
   }
 
   // Starts a new run, or resumes the unfinished run of an interrupted demo.

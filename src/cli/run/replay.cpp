@@ -60,7 +60,7 @@ int replay_run(const Context& context, const std::string& name, bool wants_json)
     if (!different.empty()) different += fmt::format("\nPossible reason: {}.", note);
   }
   const int code = print_outcome(context, *recording, *scratch, different, *state, wants_json);
-  if (code == kExitOk) (void)context.seams.process.run({.argv = {"rm", "-rf", "--", scratch->root}});
+  if (code == kExitOk) (void)context.seams.files.remove_tree(scratch->root);
   return code;
 }
 

@@ -361,8 +361,9 @@ Result<ProcessResult> Git::run(const GitCall& call) {
                                   .input = call.input,
                                   .environment = environment_for(seams_, whole, has_ssh_command_.value_or(false)),
                                   .timeout_ms = call.time_ms,
-                                  .max_output_bytes = call.max_bytes,
-                                  .kill_descendants = is_filling});
+                                  .max_output_bytes = call.on_output ? 0 : call.max_bytes,
+                                  .kill_descendants = is_filling,
+                                  .on_output = call.on_output});
   if (!exit) return std::unexpected(std::move(exit).error());
   if (exit->code == 127 && exit->errors.starts_with("git: ")) {
     return fail(ErrorCode::kUnavailable, "cannot run git", "Install git");
@@ -380,7 +381,7 @@ Result<ProcessResult> Git::run(const GitCall& call) {
     if (error.code != ErrorCode::kNotFound) return std::unexpected(std::move(error));
     return std::unexpected(damaged_head(seams_.files, git_dir_.empty() ? directory_ : git_dir_).value_or(error));
   }
-  if (exit->output_truncated) {
+  if (exit->output_truncated && !call.on_output) {
     return fail(ErrorCode::kLimit,
                 fmt::format("git {} returned more than {} bytes", call.words.front(), call.max_bytes));
   }

@@ -4,6 +4,7 @@
 // of its sandbox. Only those of git-lfs are, if they are what `git lfs install` writes; they fetch nothing.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -42,6 +43,8 @@ struct GitCall {
   bool is_remote = false;                               // accesses another repository: may use the user's key agents
   std::vector<int> accepted_codes = {0};                // exit codes that are not errors
   std::vector<std::string> settings = {};               // NAME=VALUE, of git's configuration
+  // Given, its output goes here as it arrives, and is not kept.
+  std::function<void(std::string_view)> on_output = {};
   std::size_t max_bytes = std::size_t{64} << 20;
   std::int64_t time_ms = 600'000;
 };
