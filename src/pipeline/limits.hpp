@@ -14,12 +14,13 @@ inline constexpr std::size_t kCheckOutputBytes = 64u << 10;   // of a check, bot
 inline constexpr std::size_t kJudgeScripts = 64;              // scripts followed from the project's checks
 inline constexpr std::size_t kJudgeScriptBytes = 256u << 10;  // of one of them
 inline constexpr std::size_t kJudgeNames = 2'000;             // paths looked for in one of them
-inline constexpr std::size_t kJudgeHunkBytes = 12u << 10;     // of a change to files that judge, shown to a person
-inline constexpr int kFixRounds = 2;                          // default of the settings
-inline constexpr std::int64_t kRunCutoffMs = 9'000'000;       // agents' work in a run before a person is asked
-inline constexpr std::int64_t kRequestChecksMs = 3'600'000;   // wait for a forge's checks
-inline constexpr std::size_t kSettingsItems = 100;            // checks, paths or keys in one list of the settings
-inline constexpr int kUpdates = 10;                           // to a base that advances, before a person is asked
-inline constexpr int kMostFixRounds = 10;                     // maximum in the settings
+inline constexpr std::size_t kJudgeHunkBytes =
+    12u << 10;                        // of a change to files that judge: longer is not merged from here
+inline constexpr int kFixRounds = 2;  // default of the settings
+inline constexpr std::int64_t kRunCutoffMs = 9'000'000;      // agents' work in a run before a person is asked
+inline constexpr std::int64_t kRequestChecksMs = 3'600'000;  // wait for a forge's checks
+inline constexpr std::size_t kSettingsItems = 100;           // checks, paths or keys in one list of the settings
+inline constexpr int kUpdates = 10;                          // to a base that advances, before a person is asked
+inline constexpr int kMostFixRounds = 10;                    // maximum in the settings
 
 }  // namespace sb::pipeline::limits

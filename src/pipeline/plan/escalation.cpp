@@ -13,6 +13,8 @@
 namespace sb::pipeline {
 namespace {
 
+constexpr std::string_view kTooLongToMerge =
+    " Not all of it can be shown here, so it is not merged from here: read all of it, then merge the request yourself.";
 constexpr std::size_t kShownFindings = 12;
 constexpr std::size_t kShownLineBytes = 300;
 constexpr std::size_t kShownTextBytes = 3'000;
@@ -105,6 +107,7 @@ Checked<decision::Declaration> question_for(const RunState& state, const Questio
                                             const RunSettings& settings) {
   Value options = Value::array();
   for (const Choice& choice : choices_for(state, about.question, settings)) {
+    if (about.question == "merge" && choice.id == "merge" && !about.has_all_of_judges) continue;
     Value option = Value::object({{"id", choice.id}, {"label", choice.label}});
     if (choice.safe) option.set("safe", true);
     options.push_back(std::move(option));
@@ -112,7 +115,8 @@ Checked<decision::Declaration> question_for(const RunState& state, const Questio
   const std::string name = fmt::format("{}-{}-{}", decision::slug_of(about.question), state.id, state.events + 1);
   Value sections = Value::object({{"context", context_of(state, about)}});
   if (!about.judges.empty()) {
-    sections.set("safety_notice", "Read this first: it changes how later changes are judged.\n\n" + about.judges);
+    sections.set("safety_notice", fmt::format("Read this first: it changes how later changes are judged.{}\n\n{}",
+                                              about.has_all_of_judges ? "" : kTooLongToMerge, about.judges));
   }
   Value root = Value::object({{"decision", name},
                               {"profile", "run"},

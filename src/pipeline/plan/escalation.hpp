@@ -15,8 +15,9 @@ namespace sb::pipeline {
 struct QuestionContext {
   std::string question, reason;
   std::string diff_stat = {};
-  std::string judges = {};  // the change to files that judge later changes
-  Value more = {};          // ticket_changed: {ticket, hash}
+  std::string judges = {};        // the change to files that judge later changes
+  bool has_all_of_judges = true;  // otherwise it is too long to be shown, and not merged from here
+  Value more = {};                // ticket_changed: {ticket, hash}
 };
 
 // Stored in the `asked` event: {goal, reason, phase, round, findings, diff_stat, judges, request, url, work_tree,

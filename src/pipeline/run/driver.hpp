@@ -127,7 +127,7 @@ class RunDriver {
   std::string base_commit() const;
   std::string used_pitch() const;
   std::string diff_stat();
-  std::string judge_hunks();
+  void add_judge_hunks(QuestionContext& about);
   Result<std::string> change_text(std::size_t max_bytes);
 
   CoordinatorParts& parts_;

@@ -291,11 +291,11 @@ std::string RunDriver::diff_stat() {
   return text;
 }
 
-// The change to the files that judge later changes, for the person without whom it is not merged; empty: there is none.
+// The change to the files that judge later changes, for the person without whom it is not merged.
 // What looks like a secret is redacted, and nothing can hide a line: neither attributes nor control characters.
-std::string RunDriver::judge_hunks() {
+void RunDriver::add_judge_hunks(QuestionContext& about) {
   const RunState::DeliveryRecord* scope = state_.newest_with_judges(std::numeric_limits<int>::max());
-  if (scope == nullptr) return {};
+  if (scope == nullptr) return;
   const auto git = git_of_work_tree(parts_.seams, state_.tree);
   Git reader = git ? *git : Git(parts_.seams, state_.repository);
   const std::string tree = scope->done.facts.string_at("tree").value_or("");
@@ -311,10 +311,14 @@ std::string RunDriver::judge_hunks() {
                                      "--no-textconv", "--no-color", base_commit(), tree, "--", paths[file]},
                            .max_bytes = limits::kDiffBytes});
     const std::string text = diff ? visible_text(diff->output, parts_.secrets) : diff.error().to_string();
+    about.has_all_of_judges = about.has_all_of_judges && diff && !diff->output_truncated;
     hunks.push_back(fmt::format("{} ({}):\n{}", file, judge.string_at("why").value_or(""), text));
   }
   const std::string whole = fmt::format("git -C {} diff {} {}", state_.repository, base_commit(), tree);
-  return fitted(hunks, limits::kJudgeHunkBytes, whole);
+  std::size_t bytes = hunks.size();  // the line feeds between them
+  for (const std::string& hunk : hunks) bytes += hunk.size();
+  about.has_all_of_judges = about.has_all_of_judges && bytes <= limits::kJudgeHunkBytes;
+  about.judges = fitted(std::move(hunks), limits::kJudgeHunkBytes, whole);
 }
 
 Result<std::string> RunDriver::change_text(std::size_t max_bytes) {

@@ -38,7 +38,7 @@ Status RunDriver::open_question(QuestionContext about) {
     about.diff_stat.clear();
   } else {
     about.diff_stat = diff_stat();
-    if (about.question == "merge" || about.question == "escalation") about.judges = judge_hunks();
+    if (about.question == "merge" || about.question == "escalation") add_judge_hunks(about);
   }
   const auto declared = question_for(state_, about, parts_.settings);
   if (!declared) return std::unexpected(declared.error().front());
