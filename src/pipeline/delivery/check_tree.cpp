@@ -8,12 +8,14 @@
 #include "base/text.hpp"
 #include "pipeline/delivery/steps.hpp"
 #include "pipeline/limits.hpp"
+#include "sandbox/sandbox.hpp"
 
 namespace sb::pipeline {
 namespace {
 
-constexpr std::string_view kSetUp = "signalbox-setup";  // in its git folder: the hash of the commands that were run
-constexpr std::size_t kPathsAtOnce = 200;               // as arguments of one command
+// In its git folder: the hash of the commands that were run, then the names of what they made, each ended by NUL.
+constexpr std::string_view kSetUp = "signalbox-setup";
+constexpr std::size_t kPathsAtOnce = 200;  // as arguments of one command
 constexpr std::size_t kNamesBytes = std::size_t{64} << 20;
 
 // A check may have changed a file and set its times back; nothing but the bytes may decide whether it is written again.
@@ -47,7 +49,8 @@ void remove_tree(const Seams& seams, const std::string& repository, const std::s
   (void)git.run({"worktree", "remove", "--force", "--force", path});
   if (seams.files.kind(path) == FileKind::kMissing) return;
   // Folders that may not be written, such as Go's module cache.
-  (void)seams.process.run({.argv = {"chmod", "-R", "u+rwX", "--", path}});
+  (void)seams.process.run(
+      {.argv = {"chmod", "-R", "u+rwX", "--", path}, .environment = sandbox::clean_environment(seams.environment)});
   (void)seams.files.remove_tree(path);
   (void)git.run({"worktree", "prune"});
 }
@@ -121,7 +124,10 @@ Status CheckTree::copy_made_files(const std::string& from, const std::string& to
                  names.begin() + static_cast<std::ptrdiff_t>(end));
     words.push_back(to);
     const ProcessResult exit =
-        SB_TRY(job_.parts.seams.process.run({.argv = words, .directory = from, .timeout_ms = 600'000}));
+        SB_TRY(job_.parts.seams.process.run({.argv = words,
+                                             .directory = from,
+                                             .environment = sandbox::clean_environment(job_.parts.seams.environment),
+                                             .timeout_ms = 600'000}));
     if (exit.code != 0)
       return fail(ErrorCode::kIo, fmt::format("cannot copy what `setup` made: {}", first_line(exit.errors)));
   }
@@ -132,14 +138,22 @@ Status CheckTree::copy_made_files(const std::string& from, const std::string& to
 Status CheckTree::set_up() {
   Files& files = job_.parts.seams.files;
   const std::string mark = join_path(tree_.git_dir, kSetUp);
-  const std::string wanted = hash_of(job_.spec.setup);
-  if (job_.spec.setup.empty() || files.read(mark, 4096).value_or("") == wanted) return {};
+  std::string wanted = hash_of(job_.spec.setup) + '\0';
+  if (job_.spec.setup.empty() || files.read(mark, kNamesBytes).value_or("").starts_with(wanted)) return {};
   SB_TRY(files.remove_tree(made_by_setup()));
   SB_TRY(check_out(job_.spec.tree.base_commit));
   SB_TRY(run_setup());
   SB_TRY(files.make_directories(made_by_setup(), 0700));
-  SB_TRY(copy_made_files(tree_.path, made_by_setup(), SB_TRY(untracked())));
+  const std::vector<std::string> made = SB_TRY(untracked());
+  SB_TRY(copy_made_files(tree_.path, made_by_setup(), made));
+  for (const std::string& name : made) wanted += name + '\0';
   return files.write_atomic(mark, wanted);
+}
+
+Result<std::vector<std::string>> CheckTree::made_names() const {
+  if (job_.spec.setup.empty()) return std::vector<std::string>();
+  const std::string mark = SB_TRY(job_.parts.seams.files.read(join_path(tree_.git_dir, kSetUp), kNamesBytes));
+  return names_in(std::string_view(mark).substr(std::min(mark.find('\0'), mark.size() - 1) + 1));
 }
 
 Status CheckTree::run_setup() {

@@ -78,11 +78,11 @@ Result<DeliveryStepResult> checks(const Job& job) {
   const std::string commit = SB_TRY(commit_to_check(job));
   if (commit.empty()) return tree_lost();
   CheckTree tree = SB_TRY(CheckTree::open(job));
-  SB_TRY(tree.reset_to(commit));
   Value results = Value::array();
   for (const ProjectCheck& check : job.spec.checks) {
+    // Each starts from nothing: what the program under test wrote while one ran cannot help the next.
+    SB_TRY(tree.reset_to(commit));
     const TimestampMs began = job.parts.seams.clock.now_ms();
-    if (results.size() > 0) SB_TRY(tree.restore_tracked(commit));
     const ProcessResult exit = SB_TRY(job.parts.run_check(check, tree.path()));
     if (exit.was_cancelled || (job.parts.should_continue && !job.parts.should_continue())) {
       return std::unexpected(Error{ErrorCode::kUnavailable, "stopped while a check ran", "", {}, true});

@@ -200,6 +200,28 @@ Result<std::map<std::string, TreeEntry>> entries_at(Git& git, const std::string&
   return entries;
 }
 
+Result<std::vector<ListedFile>> files_at(Git& git, const std::string& commit) {
+  const GitCall list{.words = {"ls-tree", "-r", "-z", commit}, .max_bytes = kEntriesBytes};
+  const std::string listed = std::move(SB_TRY(git.run(list)).output);
+  std::vector<ListedFile> files;
+  for (std::string_view rest = listed; !rest.empty();) {
+    const std::string_view entry = rest.substr(0, rest.find('\0'));  // MODE TYPE HASH\tPATH
+    rest.remove_prefix(std::min(entry.size() + 1, rest.size()));
+    const std::size_t tab = entry.find('\t');
+    if (tab != entry.npos) files.push_back({std::string(entry.substr(tab + 1)), entry.starts_with("120000")});
+  }
+  return files;
+}
+
+// A file of the change in the place of what `setup` makes would be used by the checks instead of it.
+Result<JudgeFiles::Reasons> made_by_setup(const Job& job) {
+  JudgeFiles::Reasons made;
+  if (job.spec.setup.empty() || !job.spec.checks_trusted) return made;
+  for (const std::string& name : SB_TRY(SB_TRY(CheckTree::open(job)).made_names()))
+    made.emplace(name, "made by `setup`");
+  return made;
+}
+
 std::string kept_ref(const Job& job, std::string_view name) {
   return fmt::format("refs/signalbox/{}/{}", name, job.spec.run);
 }
@@ -210,9 +232,13 @@ Result<Value> judge_facts(const Job& job, Git& git, const std::string& tree) {
   const std::string base = spec.base.empty() ? spec.tree.base_commit : spec.base;
   std::vector<Change> changes = SB_TRY(git.changes_between(base, tree));
   std::erase_if(changes, [&](const Change& change) { return is_internal(change, spec); });
-  JudgePolicy policy{.checks = {}, .rules = spec.rule_paths, .protected_paths = spec.protected_paths};
+  JudgePolicy policy{.known = {}, .rules = spec.rule_paths, .protected_paths = spec.protected_paths};
   const ReadEntries read = [&](const std::vector<std::string>& paths) { return entries_at(git, base, paths); };
-  if (!changes.empty()) policy.checks = SB_TRY(files_of_checks(all_commands(spec), read));
+  if (!changes.empty()) {
+    policy.known = SB_TRY(files_of_checks(all_commands(spec), read));
+    policy.known.add(SB_TRY(files_of_rules(SB_TRY(files_at(git, base)), read)));
+    policy.known.below.merge(SB_TRY(made_by_setup(job)));
+  }
   Value judges = Value::array();
   for (const Judge& judge : judges_in(changes, policy)) {
     judges.push_back(Value::object({{"file", shown(judge.file)}, {"why", judge.why}}));

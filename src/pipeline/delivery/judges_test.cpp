@@ -28,7 +28,7 @@ struct Project {
     };
     std::vector<ProjectCheck> commands;
     for (const std::string& run : checks) commands.push_back({run, run});
-    JudgePolicy policy{.checks = *files_of_checks(commands, read), .rules = {"docs/VISION.md"}, .protected_paths = {}};
+    JudgePolicy policy{.known = *files_of_checks(commands, read), .rules = {"docs/VISION.md"}, .protected_paths = {}};
     std::vector<Change> changes;
     for (const std::string& path : changed) changes.push_back({'M', path});
     std::vector<std::string> names;
@@ -92,6 +92,82 @@ TEST(Judges, AreKnownByNameInAnyCaseAndByBothNamesOfARename) {
                           "workflows/x.yaml"));
   EXPECT_THAT(judges_in({{.status = 'R', .path = "kept.md", .old_path = "CLAUDE.md"}}, {}),
               ElementsAre(Judge{"CLAUDE.md", "rules for agents"}));
+}
+
+TEST(Judges, AreTheModulesThatPythonFindsFirst) {
+  Project project;
+  project.file("ci/check.py", "import json\nimport rules, os.path\nfrom .more import x\nfrom app import main\n");
+  project.file("ci/rules.py", "import deep.er\n");
+  const std::vector<std::string> changed = {"app.py",      "ci/deep/er.py", "ci/deep/__init__.py",  "ci/more.py",
+                                            "ci/other.py", "ci/rules.py",   "ci/rules/__init__.py", "src/rules.py"};
+  EXPECT_THAT(project.judges({"python3 ci/check.py"}, changed),
+              ElementsAre("ci/deep/__init__.py", "ci/deep/er.py", "ci/more.py", "ci/rules.py", "ci/rules/__init__.py"));
+  EXPECT_THAT(project.judges({"python3 -m tools.lint"}, {"tools/__init__.py", "tools/lint/__main__.py", "tools/x.py"}),
+              ElementsAre("tools/__init__.py", "tools/lint/__main__.py"));
+  // At the root a script imports what it tests.
+  project.file("check.py", "import app\n");
+  EXPECT_THAT(project.judges({"python3 check.py"}, {"app.py"}), IsEmpty());
+}
+
+// New files only: one that has been there is the project's own.
+TEST(Judges, AreNewFilesThatReplaceAModuleOfPython) {
+  Project project;
+  project.file("ci/check.py", "");
+  const auto judged = [&](const std::string& path, char status) {
+    const ReadEntries read = [&](const auto&) -> Result<std::map<std::string, TreeEntry>> { return project.entries; };
+    const JudgePolicy policy{.known = *files_of_checks({{"x", "python3 ci/check.py"}}, read)};
+    return !judges_in({{.status = status, .path = path}}, policy).empty();
+  };
+  for (const char* path : {"json.py", "unittest/__init__.py", "ci/json.py", "tests/random.py", "pytest.py"}) {
+    EXPECT_TRUE(judged(path, 'A')) << path;
+    EXPECT_FALSE(judged(path, 'M')) << path;
+  }
+  for (const char* path : {"jason.py", "app/json.py", "json.txt", "unittest/case.py"})
+    EXPECT_FALSE(judged(path, 'A')) << path;
+}
+
+TEST(Judges, AreWhatNodeAndRubyScriptsImport) {
+  Project project;
+  project.file("ci/check.mjs", "import rules from './rules.mjs'\nconst b = require(\"./b\")\nimport '../src/app.js'\n");
+  project.file("ci/lint.rb", "require_relative 'words'\n");
+  EXPECT_THAT(project.judges({"node ci/check.mjs && ruby ci/lint.rb"},
+                             {"ci/b/index.js", "ci/b.js", "ci/rules.mjs", "ci/words.rb", "ci/x.js", "src/app.js"}),
+              ElementsAre("ci/b.js", "ci/b/index.js", "ci/rules.mjs", "ci/words.rb"));
+}
+
+TEST(Judges, AreWhatRulesLeadTo) {
+  Project project;
+  project.file("CLAUDE.md", "See @docs/style.md, and me@example.org.");
+  project.file("docs/style.md", "And @more/names.md.");
+  project.file("docs/more/names.md", "@style.md");
+  project.link(".claude", "tools/claude");
+  project.link("sub/AGENTS.md", "../docs/agents.md");
+  project.file("docs/agents.md", "@words.md");
+  const std::vector<ListedFile> all = {{"CLAUDE.md"}, {".claude", true}, {"sub/AGENTS.md", true}, {"docs/style.md"}};
+  const ReadEntries read = [&](const std::vector<std::string>& paths) -> Result<std::map<std::string, TreeEntry>> {
+    std::map<std::string, TreeEntry> found;
+    for (const std::string& path : paths) {
+      if (const auto entry = project.entries.find(path); entry != project.entries.end()) found.insert(*entry);
+    }
+    return found;
+  };
+  const JudgePolicy policy{.known = *files_of_rules(all, read)};
+  std::vector<Change> changes;
+  for (const char* path : {"docs/style.md", "docs/more/names.md", "docs/words.md", "docs/agents.md",
+                           "tools/claude/settings.json", "tools/other", "docs/free.md"}) {
+    changes.push_back({'M', path});
+  }
+  std::vector<std::string> names;
+  for (const Judge& judge : judges_in(changes, policy)) names.push_back(judge.file);
+  EXPECT_THAT(names, ElementsAre("docs/agents.md", "docs/more/names.md", "docs/style.md", "docs/words.md",
+                                 "tools/claude/settings.json"));
+}
+
+TEST(Judges, AreTheSettingsOfLintersInAnyFolder) {
+  const Project project;
+  EXPECT_THAT(project.judges({"shellcheck x.sh", "cd sub && cargo test", "clang-tidy a.cpp"},
+                             {".clang-tidy", "a/.shellcheckrc", "sub/.cargo/config.toml", "x.cpp"}),
+              ElementsAre(".clang-tidy", "a/.shellcheckrc", "sub/.cargo/config.toml"));
 }
 
 // The program under test: its output is compared.

@@ -71,10 +71,10 @@ class CheckTree {
   // Creates it if it is missing; runs `setup` in it once, at the commit the run started from.
   static Result<CheckTree> open(const Job& job);
   const std::string& path() const { return tree_.path; }
-  // Exactly this commit, with the files of `setup`.
+  // Exactly this commit, with the files of `setup`; nothing of an earlier check stays.
   Status reset_to(const std::string& commit);
-  // Before the next check: tracked files as in the commit. What an earlier check built stays.
-  Status restore_tracked(const std::string& commit);
+  // What `setup` made: files, and folders that had no tracked file.
+  Result<std::vector<std::string>> made_names() const;
 
  private:
   CheckTree(const Job& job, WorkTree tree) : job_(job), tree_(std::move(tree)) {}
@@ -82,6 +82,7 @@ class CheckTree {
   Status set_up();
   Status run_setup();
   Status check_out(const std::string& commit);
+  Status restore_tracked(const std::string& commit);
   Status renew_submodules();
   Status copy_made_files(const std::string& from, const std::string& to, const std::vector<std::string>& names);
   Result<std::vector<std::string>> untracked();
