@@ -1,6 +1,8 @@
 #include "base/random.hpp"
 
-#include <openssl/rand.h>
+#include <sys/random.h>
+
+#include <cerrno>
 
 #include "base/assert.hpp"
 
@@ -26,7 +28,12 @@ std::string Random::bytes(std::size_t count) {
 }
 
 void SystemRandom::fill(std::span<std::uint8_t> bytes) {
-  SB_ASSERT(RAND_bytes(bytes.data(), static_cast<int>(bytes.size())) == 1);
+  // From the kernel: a library's own generator needs memory, and there may be none left.
+  while (!bytes.empty()) {
+    const ssize_t count = ::getrandom(bytes.data(), bytes.size(), 0);
+    SB_ASSERT(count > 0 || errno == EINTR);
+    if (count > 0) bytes = bytes.subspan(static_cast<std::size_t>(count));
+  }
 }
 
 std::string to_base32(std::string_view bytes) {

@@ -140,6 +140,10 @@ Result<std::string> Inbox::resolve(std::string_view name) {
 
 Status Inbox::make_open_index(store::Transaction& transaction) {
   if (SB_TRY(has_open_index(transaction))) return {};
+  // What a repair left of the last one.
+  for (const auto& [id, row] : SB_TRY(open_decision_rows(transaction))) {
+    SB_TRY(transaction.remove(kOpenDecisions, row.key));
+  }
   std::vector<std::string> ids;
   for (const char* state : {"open/", "parked/"}) {
     SB_TRY(each_row(transaction, kDecisions, in_state(state, false), [&](const store::Row& row) {

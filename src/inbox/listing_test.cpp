@@ -3,7 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <set>
+#include <utility>
 
 #include "inbox/decision_events.hpp"
 #include "inbox/open_decisions.hpp"
@@ -126,6 +128,62 @@ TEST_F(InboxPages, FindsOneByNameAmongMany) {
   EXPECT_EQ(place_.inbox.resolve(id.substr(0, 12)), id);
   ASSERT_TRUE(place_.inbox.answer(id, place_.submission({"yes"})));
   EXPECT_EQ(place_.inbox.resolve(id.substr(0, 12)), id) << "closed, so that answering it says so";
+}
+
+// Damage to rows, and to the events they were made from.
+class InboxDamage : public InboxPages {
+ protected:
+  std::vector<std::string> damages() {
+    std::vector<std::string> found;
+    EXPECT_TRUE(place_.inbox.verify([&](const DecisionDamage& damage) {
+      found.push_back(damage.message);
+      if (damage.is_fixable) fixable_.push_back(damage.id);
+    }));
+    return found;
+  }
+  void repair() {
+    ASSERT_TRUE(place_.inbox.rebuild(std::exchange(fixable_, {})));
+    EXPECT_THAT(damages(), testing::IsEmpty());
+  }
+  store::Row open_row(const std::string& id) {
+    const auto rows = place_.store->read([](store::Snapshot& snapshot) { return open_decision_rows(snapshot); });
+    const auto found = rows->find(id);
+    EXPECT_NE(found, rows->end());
+    return found == rows->end() ? store::Row() : found->second;
+  }
+  void change(const std::function<Status(store::Transaction&)>& edit) { ASSERT_TRUE(place_.store->write(edit)); }
+
+  std::vector<std::string> fixable_;
+};
+
+TEST_F(InboxDamage, AnOpenDecisionThatIsInNoListIsFoundAndListedAgain) {
+  const std::string id = ask("first");
+  ask("second");
+  ASSERT_THAT(names(page(false, 10)), SizeIs(2));
+  EXPECT_THAT(damages(), testing::IsEmpty());
+  const store::Row row = open_row(id);
+  change([&](store::Transaction& transaction) { return transaction.remove(kOpenDecisions, row.key); });
+  EXPECT_THAT(names(page(false, 10)), ElementsAre("second"));
+  EXPECT_THAT(damages(), ElementsAre("it is open, but in no list of open decisions"));
+  repair();
+  EXPECT_THAT(names(page(false, 10)), ElementsAre("first", "second"));
+}
+
+TEST_F(InboxDamage, ARowThatWasMovedOrLeftBehindIsFoundAndRemoved) {
+  const std::string id = ask("first");
+  ASSERT_THAT(names(page(false, 10)), SizeIs(1));
+  store::Row row = open_row(id);
+  change([&](store::Transaction& transaction) {
+    return transaction.put(kOpenDecisions, "0000000000000000/" + id, row.value, row.sort);
+  });
+  EXPECT_THAT(damages(), ElementsAre("its entry in the list of open decisions is wrong"));
+  repair();
+  change([&](store::Transaction& transaction) {
+    return transaction.put(kOpenDecisions, "0000000000000000/d-gone", row.value, row.sort);
+  });
+  EXPECT_THAT(damages(), ElementsAre("its events are missing"));
+  repair();
+  EXPECT_THAT(names(page(false, 10)), ElementsAre("first"));
 }
 
 }  // namespace

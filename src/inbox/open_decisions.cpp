@@ -44,10 +44,27 @@ Value value_of(const store::Row& row) {
 
 }  // namespace
 
-Status index_decision(store::Transaction& transaction, const DecisionState& state) {
-  if (!state.is_open()) return transaction.remove(kOpenDecisions, open_key(state));
+std::optional<store::Row> open_decision_row(const DecisionState& state) {
+  if (!state.is_open()) return std::nullopt;
   const Value value = Value::object({{"acts", deadline_acts(state)}, {"session", state.opened.session}});
-  return transaction.put(kOpenDecisions, open_key(state), to_json(value), urgency(state));
+  return store::Row{open_key(state), urgency(state), to_json(value)};
+}
+
+Status index_decision(store::Transaction& transaction, const DecisionState& state) {
+  const auto row = open_decision_row(state);
+  return row ? transaction.put(kOpenDecisions, row->key, row->value, row->sort)
+             : transaction.remove(kOpenDecisions, open_key(state));
+}
+
+Result<std::multimap<std::string, store::Row>> open_decision_rows(store::Snapshot& snapshot) {
+  std::multimap<std::string, store::Row> all;
+  store::Listing listing{.limit = limits::kStorePageRows};
+  for (;;) {
+    const auto rows = SB_TRY(snapshot.list(kOpenDecisions, listing));
+    for (const store::Row& row : rows) all.emplace(decision_of(row), row);
+    if (rows.size() < static_cast<std::size_t>(listing.limit)) return all;
+    listing.after = rows.back();
+  }
 }
 
 Result<bool> has_open_index(store::Snapshot& snapshot) {

@@ -8,6 +8,8 @@
 // Only an index: what it lists is read and checked like any other decision.
 #pragma once
 
+#include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -20,6 +22,10 @@ namespace sb::inbox {
 
 // Adds, moves or removes the decision.
 Status index_decision(store::Transaction& transaction, const DecisionState& state);
+// Its row; nothing if it cannot be answered.
+std::optional<store::Row> open_decision_row(const DecisionState& state);
+// Every row, by decision. One that is there twice or more was moved by damage.
+Result<std::multimap<std::string, store::Row>> open_decision_rows(store::Snapshot& snapshot);
 
 Result<bool> has_open_index(store::Snapshot& snapshot);
 Status mark_open_index(store::Transaction& transaction);

@@ -415,6 +415,45 @@ TEST(DeletedWorkTree, IsMadeAgainFromItsBranch) {
   EXPECT_THAT(place.work_trees(), IsEmpty());
 }
 
+TEST(DeletedWorkTree, ThatIsEmptyOrHasLostItsRefsIsMadeAgain) {
+  for (const bool is_emptied : {true, false}) {
+    RunFixture place(SB_PROGRAM);
+    place.configure("merge: ask");
+    place.script(clean_run());
+    ASSERT_EQ(place.run_goal("Make the check pass").code, 1);
+    const std::string tree = place.home() + "/work-trees/" + place.run_id();
+    std::filesystem::remove_all(tree);
+    if (is_emptied) {
+      std::filesystem::create_directory(tree);
+    } else {
+      place.git(place.repository(), {"worktree", "prune"});
+      place.git(place.repository(), {"branch", "-D", "signalbox/" + place.run_id()});
+      place.git(place.repository(), {"update-ref", "-d", "refs/signalbox/base/" + place.run_id()});
+    }
+    const ProgramResult ended = place.answer_and_resume("merge");
+    EXPECT_EQ(ended.code, 0) << said(ended);
+    EXPECT_EQ(place.delivered("answer.txt"), "right");
+    EXPECT_THAT(place.work_trees(), IsEmpty());
+  }
+}
+
+TEST(DeletedWorkTree, ThatIsAFileIsReported) {
+  RunFixture place(SB_PROGRAM);
+  place.configure("merge: ask");
+  place.script(clean_run());
+  ASSERT_EQ(place.run_goal("Make the check pass").code, 1);
+  const std::string tree = "home/work-trees/" + place.run_id();
+  std::filesystem::remove_all(place.root() + "/" + tree);
+  place.write(tree, "mine\n");
+  const ProgramResult ended = place.answer_and_resume("merge");
+  EXPECT_NE(ended.code, 0);
+  EXPECT_THAT(said(ended), AllOf(HasSubstr("is no longer a folder"), HasSubstr("Move away")));
+  EXPECT_EQ(place.read(tree), "mine\n");
+  std::filesystem::remove(place.root() + "/" + tree);
+  EXPECT_EQ(place.resume().code, 0);
+  EXPECT_EQ(place.delivered("answer.txt"), "right");
+}
+
 TEST(DeletedWorkTree, IsMadeAgainFromWhatDeliveryKept) {
   RunFixture place(SB_PROGRAM);
   place.configure("checks: [\"test -e /nowhere\"]\nfix_rounds: 0");
@@ -445,6 +484,30 @@ TEST(DeletedWorkTree, WithWorkOfAPhaseHasThePhaseDoneAgain) {
   ASSERT_THAT(restored, SizeIs(1));
   EXPECT_EQ(restored[0]["payload"]["lost"].items().at(0)["phase"], Value("coding"));
   EXPECT_THAT(place.open_decisions(), IsEmpty());
+}
+
+// While the run waits for a person.
+TEST(Damage, OfTheRepositoryIsNamedAtTheMerge) {
+  const std::vector<std::pair<std::string, std::string>> damages = {{"repo/.git/HEAD", "HEAD is damaged"},
+                                                                    {"repo/.git/config", "bad config line 1"},
+                                                                    {"repo/.git/packed-refs", "packed-refs"}};
+  for (const auto& [file, named] : damages) {
+    RunFixture place(SB_PROGRAM);
+    place.configure("merge: ask");
+    place.script(clean_run());
+    ASSERT_EQ(place.run_goal("Make the check pass").code, 1);
+    const std::string before = place.read(file);
+    place.write(file, "garbage\n");
+    const ProgramResult ended = place.answer_and_resume("merge");
+    EXPECT_NE(ended.code, 0) << file;
+    EXPECT_THAT(said(ended) + question_text(place), AllOf(HasSubstr(named), Not(HasSubstr("no remote")))) << file;
+    if (before.empty()) {
+      std::filesystem::remove(place.root() + "/" + file);
+    } else {
+      place.write(file, before);
+    }
+    EXPECT_EQ(place.delivered("answer.txt"), "") << file;
+  }
 }
 
 TEST(Damage, AGitFolderByAnotherNameIsAFinding) {

@@ -35,10 +35,8 @@ struct Rebuilt {
 Status rebuild_sessions(store::Store& store, store::RepairReport& report, Rebuilt& rebuilt) {
   for (engine::RebuiltSession& session : SB_TRY(engine::rebuild_sessions(store))) {
     for (const engine::Damage& damage : session.left) {
-      rebuilt.left.push_back(
-          fmt::format("session {}: {}: {}. Go back to a step before it: signalbox session fork {} "
-                      "--node N; or end it: signalbox session stop {}",
-                      session.session, damage.where, damage.message, session.session, session.session));
+      rebuilt.left.push_back(fmt::format("session {}: {}: {}. {}", session.session, damage.where, damage.message,
+                                         way_out_of(session.session, damage)));
     }
     if (session.has_changed) {
       report.found.push_back(fmt::format("the records of session {} did not fit its events", session.session));
@@ -201,7 +199,7 @@ void print_text(const Context& context, const store::RepairReport& report, const
   context.out(fmt::format("{} {} events in {} streams and {} contents.\n",
                           report.is_damaged() ? "Kept:" : "Whole:", report.events, report.streams, report.blobs));
   if (!report.is_damaged()) {
-    context.out("There is nothing to repair.\n");
+    context.out(rebuilt.left.empty() ? "There is nothing to repair.\n" : "Nothing of this can be repaired.\n");
   } else if (is_dry_run) {
     context.out("Nothing was changed. To do it: signalbox store repair\n");
   } else {

@@ -104,10 +104,14 @@ void print_text(const Context& context, const Verified& verified) {
     const std::string name = finding.id.empty() ? finding.kind : fmt::format("{} {}", finding.kind, finding.id);
     context.out(fmt::format("{}: {}\n    fix: {}\n", printable(name), printable(finding.what), finding.remedy));
   }
-  context.out(
-      fmt::format("{} sessions, {} decisions, {} runs, {} other streams and {} contents checked; {}.\n",
-                  verified.sessions, verified.decisions, verified.runs, verified.streams, verified.blobs,
-                  verified.findings.empty() ? "all are whole" : fmt::format("{} faults", verified.findings.size())));
+  const auto count = [](std::int64_t number, std::string_view one) {
+    return fmt::format("{} {}{}", number, one, number == 1 ? "" : "s");
+  };
+  const auto faults = static_cast<std::int64_t>(verified.findings.size());
+  context.out(fmt::format("Checked {}, {}, {}, {} and {}: {}.\n", count(verified.sessions, "session"),
+                          count(verified.decisions, "decision"), count(verified.runs, "run"),
+                          count(verified.streams, "other stream"), count(verified.blobs, "content"),
+                          faults == 0 ? "no damage found" : count(faults, "fault")));
 }
 
 // Reading is enough, and possible on a read-only disk.

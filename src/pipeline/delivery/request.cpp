@@ -134,7 +134,7 @@ Result<std::string> commit_fact(const Job& job) {
 
 Result<GitSecret> fetch_secret(const Job& job, Git& git) {
   const ProcessResult url =
-      SB_TRY(git.run({.words = {"remote", "get-url", job.spec.remote}, .accepted_codes = {0, 2, 128}}));
+      SB_TRY(git.run({.words = {"remote", "get-url", job.spec.remote}, .accepted_codes = {0, 2}}));
   if (url.code != 0) {
     return fail(ErrorCode::kNotFound, fmt::format("the repository has no remote {}", shown(job.spec.remote)),
                 fmt::format("Add one and resume: git remote add {} URL", job.spec.remote));

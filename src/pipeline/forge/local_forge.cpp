@@ -57,7 +57,7 @@ class LocalForge final : public Forge {
 Result<LocalForge::RemoteRefs> LocalForge::look(const std::string& ref) {
   if (url_.empty() && remote_.find('/') != std::string::npos) url_ = remote_;
   if (url_.empty()) {
-    ProcessResult url = SB_TRY(git_.run({.words = {"remote", "get-url", remote_}, .accepted_codes = {0, 2, 128}}));
+    ProcessResult url = SB_TRY(git_.run({.words = {"remote", "get-url", remote_}, .accepted_codes = {0, 2}}));
     if (url.code != 0) {
       return fail(ErrorCode::kNotFound, fmt::format("the repository has no remote {}", shown(remote_)),
                   fmt::format("Create one: git init --bare ../remote.git && git remote add {} ../remote.git", remote_));

@@ -151,6 +151,10 @@ Error error_of(const ProcessResult& exit, const GitCall& call) {
   if (has_any(all, {"not a git repository"}) && !call.is_remote) {
     return error(ErrorCode::kNotFound, "Choose a folder in a git repository, or create one: git init");
   }
+  // The repository here, not the remote: waiting does not help.
+  if (has_any(all, {"bad config line", "unexpected line in", "bad object HEAD", "bad ref for"})) {
+    return error(ErrorCode::kCorrupt, "Repair the named file of the repository, then resume");
+  }
   if (call.is_remote && has_any(all, {"couldn't find remote ref"})) return error(ErrorCode::kNotFound, "");
   // The server answered that there is no such repository: waiting does not help.
   if (call.is_remote &&

@@ -144,6 +144,7 @@ Status check_in_place(const std::string& head, const std::string& base, const st
 // The start commit is stored in the ref `refs/signalbox/base/RUN`, written before anything else: a second attempt
 // starts from the same commit, and a branch of that name without the ref is not ours. The earlier position of a
 // checkout that is worked in is stored in `refs/signalbox/was/BRANCH`.
+std::string base_ref_of(std::string_view run);
 struct WorkTree {
   std::string path, branch, base, base_commit;  // branch empty: read-only, detached
   std::string git_dir = {};                     // its git folder, as created

@@ -52,7 +52,7 @@ class Maker {
         git_(seams, std::move(root)),
         path_(join_path(place, spec.run)),
         branch_(spec.strategy == "read-only" ? "" : spec.prefix + spec.run),
-        base_ref_("refs/signalbox/base/" + spec.run) {}
+        base_ref_(base_ref_of(spec.run)) {}
 
   Result<WorkTree> make();
 
@@ -342,6 +342,10 @@ Status go_back(Git& git, const WorkTree& tree, const std::string& delivered) {
 }
 
 }  // namespace
+
+std::string base_ref_of(std::string_view run) {
+  return fmt::format("refs/signalbox/base/{}", run);
+}
 
 Result<RepositoryFacts> inspect_repository(const Seams& seams, const std::string& directory) {
   if (seams.files.kind(directory) != FileKind::kDirectory) {

@@ -42,6 +42,21 @@ std::vector<const PhaseRecord*> lost_phases(const RunState& state, std::int64_t 
   return lost;
 }
 
+// Deleted, or empty: then the folder is removed, so that git makes it again.
+Result<bool> is_lost(Files& files, const std::string& path) {
+  switch (files.kind(path)) {
+    case FileKind::kMissing:
+      return true;
+    case FileKind::kDirectory:
+      if (!SB_TRY(files.list(path)).empty()) return false;
+      SB_TRY(files.remove_directory(path));
+      return true;
+    default:
+      return fail(ErrorCode::kConflict, fmt::format("the run's work tree {} is no longer a folder", shown(path)),
+                  "Move away what is there, then resume: the work tree is made again");
+  }
+}
+
 std::string prefix_of(const WorkTree& tree, const std::string& run) {
   return tree.branch.ends_with(run) ? tree.branch.substr(0, tree.branch.size() - run.size()) : tree.branch;
 }
@@ -51,6 +66,10 @@ std::string prefix_of(const WorkTree& tree, const std::string& run) {
 // The branch was deleted with it; its last commit may still exist.
 Status RunDriver::restore_branch() {
   Git git(parts_.seams, state_.repository);
+  const std::string base = base_ref_of(run_);
+  if (!state_.tree.base_commit.empty() && !SB_TRY(git.find_commit(base))) {
+    SB_TRY(git.run({"update-ref", base, state_.tree.base_commit, ""}));
+  }
   const std::string ref = "refs/heads/" + state_.tree.branch;
   if (state_.tree.branch.empty() || SB_TRY(git.find_commit(ref))) return {};
   std::string tip;
@@ -72,8 +91,7 @@ Status RunDriver::restore_branch() {
 Status RunDriver::restore_work_tree() {
   const WorkTree& was = state_.tree;
   const bool is_own = !was.path.empty() && was.path != state_.repository;
-  if (!state_.outcome.empty() || state_.stop_requested || !is_own ||
-      parts_.seams.files.kind(was.path) != FileKind::kMissing)
+  if (!state_.outcome.empty() || state_.stop_requested || !is_own || !SB_TRY(is_lost(parts_.seams.files, was.path)))
     return {};
   SB_TRY(restore_branch());
   const WorkTree tree = SB_TRY(make_work_tree(parts_.seams, {.repository = state_.repository,
