@@ -238,6 +238,32 @@ mcp complete_step '{"notes":"two"}')");
   EXPECT_EQ(std::ranges::count(types(), "refused"), 4) << "every attempt is in the log";
 }
 
+// What is not in the exchanges with the model is not known; what is in them twice is logged once.
+TEST_F(Commands, LogWhatTheProgramDid) {
+  script(R"({"content": [{"type": "text", "text": "I look."}, )"
+         R"({"type": "tool_use", "name": "Bash", "input": {"command": "cat key"}}]})"
+         "\n"
+         R"({"content": "Well done.", "repeat": true})");
+  program(R"(
+say() { post /model/v1/messages '{"model":"m","messages":['"$1"']}' "" > reply; }
+say '{"role":"user","content":"hello"}'
+id=$(grep -o '"id":"[^"]*","name":"Bash"' reply); id=${id#*:}; id=${id%%,*}
+result='{"role":"user","content":[{"type":"tool_result","tool_use_id":'$id',"content":"sk-real-0123456789 LOOK"}]}'
+say "$result"; say "$result"
+)" + std::string(kOne) +
+          "\n" + kTwo);
+  const agent::WorkResult ended = work();
+  EXPECT_EQ(ended.state, EndState::kComplete) << ended.reason;
+  std::vector<agent::LoggedEvent> ran = events();
+  EXPECT_THAT(blob(ran[1].payload.string_at("reply").value_or("")), HasSubstr("I look."));
+  std::erase_if(ran, [](const auto& event) { return event.type != "program_tool"; });
+  ASSERT_EQ(ran.size(), 1u);
+  EXPECT_EQ(ran[0].payload["turn"], Value(1));
+  EXPECT_EQ(ran[0].payload.string_at("tool"), "Bash");
+  EXPECT_EQ(ran[0].payload.string_at("what"), "cat key");
+  EXPECT_EQ(blob(ran[0].payload.string_at("result").value_or("")), "[redacted: secret] LOOK");
+}
+
 TEST_F(Commands, RestartAProgramThatStoppedEarly) {
   program(std::string("echo x >> starts; [ $(wc -l < starts) = 1 ] && { ") + kOne + "; exit 0; }\ncat > seen\n" + kTwo);
   const agent::WorkResult ended = work();

@@ -83,6 +83,7 @@ Result<std::string> ProgramSession::prompt(bool again) {
   std::string step = SB_TRY(full_step_text(work_context_));
   const std::scoped_lock lock(mutex_);
   SB_TRY(follow());
+  own_calls_.clear();
   const Assignment& assignment = parts_.work_context.assignment;
   std::string said = fmt::format(
       "# Your session\n\nYou work on session {} of the workflow {}, in the folder {}{}. Its tools are those of the MCP "
