@@ -219,17 +219,19 @@ TEST_F(Commands, RestrictItsOwnToolsToTheOpenStep) {
   EXPECT_TRUE(files.write_atomic(work_tree + "/.signalbox/workflows/two-steps.json", guarded));
   program(R"(
 hook() { post /hook '{"hook_event_name":"PreToolUse","tool_name":"'"$1"'","tool_input":'"$2"'}' "" | tail -n 1; }
-hook Write '{"file_path":"src/a"}' > one
-hook Bash '{"command":"rm src/a"}' > two
-hook Bash '{"command":"ls"}' > three
+hook Write '{"file_path":"src/a"}' > src/one
+hook Bash '{"command":"rm src/a"}' > src/two
+hook Bash '{"command":"ls"}' > src/three
 mcp complete_step '{"notes":"one"}'
-hook Write '{"file_path":"src/a"}' > four
-hook Edit '{"file_path":"src/../b"}' > five
-hook NotebookEdit '{"notebook_path":"'$PWD'/b"}' > six
+hook Write '{"file_path":"src/a"}' > src/four
+hook Edit '{"file_path":"src/../b"}' > src/five
+hook NotebookEdit '{"notebook_path":"'$PWD'/b"}' > src/six
 mcp complete_step '{"notes":"two"}')");
   const agent::WorkResult ended = work();
   EXPECT_EQ(ended.state, EndState::kComplete) << ended.reason;
-  const auto said = [&](const char* file) { return files.read(join_path(work_tree, file), 1 << 20).value_or("?"); };
+  const auto said = [&](const char* file) {
+    return files.read(join_path(work_tree + "/src", file), 1 << 20).value_or("?");
+  };
   for (const char* refused : {"one", "two", "five", "six"}) {
     EXPECT_THAT(said(refused), HasSubstr(R"("permissionDecision":"deny")")) << refused;
     EXPECT_THAT(said(refused), Not(HasSubstr("continue_workflow")));

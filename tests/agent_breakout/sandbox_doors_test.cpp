@@ -182,6 +182,21 @@ TEST_F(BreakoutDoors, ARestrictedProgramSeesNeitherGitNorEarlierPhases) {
   EXPECT_THAT(said, HasSubstr("A place to try things."));
 }
 
+// No step of the workflow may write elsewhere, so the sandbox does not wait for a hook to refuse it.
+TEST_F(BreakoutDoors, AProgramWritesOnlyWhereItsStepsMay) {
+  place.write("flows/discovery.yaml",
+              "id: small.discovery\nname: Look\ndescription: Looks.\nversion: 1.0.0\nsteps:\n"
+              "  - {id: look, title: Look, prompt: Look., writes: none}\n"
+              "  - {id: note, title: Note, prompt: Note., writes: [.signalbox/notes.md]}\n");
+  const std::string said = said_by_agent(
+      "for f in planted answer.txt README.md src/a; do echo x 2>/dev/null > $f && echo PLANTED $f; done\n"
+      "python3 -c 'open(\"planted\", \"w\")' 2>/dev/null && echo PLANTED-IT\n"
+      "echo x > .signalbox/notes.md && echo noted; echo x > /tmp/x && echo temporary");
+  EXPECT_THAT(said, Not(HasSubstr("PLANTED")));
+  EXPECT_THAT(said, HasSubstr("noted"));
+  EXPECT_THAT(said, HasSubstr("temporary"));
+}
+
 // A PATH with the tools of a run and without bubblewrap.
 std::string path_without_bubblewrap(const RunFixture& place) {
   const std::string folder = place.root() + "/bin";

@@ -8,6 +8,7 @@
 #include "agent/programs/program_home.hpp"
 #include "agent/programs/program_session.hpp"
 #include "agent/programs/recipe.hpp"
+#include "agent/programs/writable_folders.hpp"
 #include "agent/tools/plain_text.hpp"
 #include "sandbox/enclosed_run.hpp"
 
@@ -144,6 +145,9 @@ class CommandAgent {
     const std::string program = SB_TRY(find_program(seams, launch.argv.front()));
     SB_TRY(home.write(seams, launch.files));
     if (upstream_ == nullptr) SB_TRY(home.copy_login(seams));
+    if (const auto& folders = parts_.place.writable_folders; folders && parts_.place.allows_writing()) {
+      SB_TRY(make_folders(seams.files, parts_.place.root, *folders));
+    }
     Command command{.argv = launch.argv,
                     .input = launch.input,
                     .environment = sandbox::clean_environment(seams.environment),

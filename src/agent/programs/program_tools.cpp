@@ -24,7 +24,8 @@ constexpr std::string_view kRepeated = "\n\nYou made this call several times wit
 
 std::string writing_text(const WorkTreeAccess& place) {
   if (!place.allows_writing()) return ", which is read-only";
-  return {};
+  if (!place.writable_folders) return {};
+  return fmt::format(", which is read-only except for {}", fmt::join(*place.writable_folders, ", "));
 }
 
 }  // namespace

@@ -74,12 +74,18 @@ std::string WorkToolParts::text(std::string_view bytes) const {
 }
 
 sandbox::Place WorkToolParts::reached() const {
+  static const std::vector<std::string> kNone;
   const std::string git = join_path(place.root, ".git");
+  const bool writes = place.is_writable && !place.only;
   sandbox::Place reached{.workspace = place.root,
-                         .is_writable = place.is_writable && !place.only,
+                         .is_writable = writes && !place.writable_folders,
                          .readable = place.readable,
                          .sealed = {git},
                          .hidden = place.hidden};
+  // A folder behind a link would be one outside.
+  for (const std::string& folder : writes ? place.writable_folders.value_or(kNone) : kNone) {
+    if (place.seams.files.canonical(folder).value_or("") == folder) reached.writable.push_back(folder);
+  }
   if (place.only) {
     reached.hidden.push_back(git);
   } else {

@@ -39,6 +39,8 @@ struct WorkTreeAccess {
   bool is_writable = true;
   // For restricted roles: globs under root that may be read; `!` in front excludes. Then nothing may be written.
   std::optional<std::vector<std::string>> only;
+  // If set, commands may write only in these folders, as far as they exist; absolute. For agent programs.
+  std::optional<std::vector<std::string>> writable_folders = {};
   sandbox::Sandbox sandbox = {};
   HomeDirectories homes = {};
   std::vector<std::string> hidden = {};   // sandbox::hidden_paths
@@ -47,7 +49,7 @@ struct WorkTreeAccess {
   std::function<Result<guard::OpenStepChain>()> steps;
   SeenFiles* seen = nullptr;
 
-  bool allows_writing() const { return is_writable && !only; }
+  bool allows_writing() const { return is_writable && !only && (!writable_folders || !writable_folders->empty()); }
 };
 
 // What a restricted role may read: everything except what earlier phases left in the work tree.
