@@ -240,6 +240,32 @@ mcp complete_step '{"notes":"two"}')");
   EXPECT_EQ(std::ranges::count(types(), "refused"), 4) << "every attempt is in the log";
 }
 
+TEST_F(Commands, RestrictToolsOfAProgramWhoseHooksAreCommands) {
+  if (!sandbox::find_sandbox(seams()).works()) GTEST_SKIP();
+  const std::string guarded = R"({
+    "id": "two-steps", "name": "Two steps", "description": "For tests.", "version": "1.0.0",
+    "steps": [{"id": "one", "title": "First", "prompt": "Look.", "writes": "none"},
+              {"id": "two", "title": "Second", "prompt": "Do."}]
+  })";
+  EXPECT_TRUE(files.write_atomic(work_tree + "/.signalbox/workflows/two-steps.json", guarded));
+  program(R"(
+hook() { printf %s '{"hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{"command":"'"$1"'"}}' |
+  /run/signalbox/inside forward-hook; echo "exit $?"; }
+hook 'rm a' > one; hook 'ls' > two
+SIGNALBOX_HOOK_URL=http://127.0.0.1:1/hook hook 'ls' > three 2>&1
+mcp complete_step '{"notes":"one"}'
+hook 'rm a' > four
+mcp complete_step '{"notes":"two"}')");
+  const agent::WorkResult ended = work();
+  EXPECT_EQ(ended.state, EndState::kComplete) << ended.reason;
+  const auto said = [&](const char* file) { return files.read(join_path(work_tree, file), 1 << 20).value_or("?"); };
+  EXPECT_THAT(said("one"), HasSubstr(R"("permissionDecision":"deny")"));
+  EXPECT_EQ(said("two"), "exit 0\n");
+  EXPECT_THAT(said("three"), HasSubstr("could not be checked, so it is refused"));
+  EXPECT_THAT(said("three"), HasSubstr("exit 2\n"));
+  EXPECT_EQ(said("four"), "exit 0\n");
+}
+
 // What is not in the exchanges with the model is not known; what is in them twice is logged once.
 TEST_F(Commands, LogWhatTheProgramDid) {
   script(R"({"content": [{"type": "text", "text": "I look."}, )"

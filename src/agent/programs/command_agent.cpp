@@ -141,6 +141,7 @@ class CommandAgent {
                                                        .home = home.path(),
                                                        .work_tree = assignment_.work_tree,
                                                        .model = model_name(),
+                                                       .signalbox = parts_.sandbox.own_program(),
                                                        .is_writable = parts_.place.allows_writing()}));
     const std::string program = SB_TRY(find_program(seams, launch.argv.front()));
     SB_TRY(home.write(seams, launch.files));
