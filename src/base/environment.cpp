@@ -23,8 +23,9 @@ Environment Environment::of_process() {
 Environment Environment::take_from_process() {
   Environment taken = of_process();
   // Libraries and programs that we start still find every variable, in memory that no other process may read.
-  static std::vector<std::string> kept;
-  static std::vector<char*> entries;
+  // Never destroyed: libraries that were loaded later, such as gnutls, read it when the process exits.
+  static auto& kept = *new std::vector<std::string>;
+  static auto& entries = *new std::vector<char*>;
   for (char** entry = environ; entry && *entry; ++entry) {
     kept.emplace_back(*entry);
     ::explicit_bzero(*entry, kept.back().size());

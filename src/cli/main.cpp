@@ -6,6 +6,7 @@
 
 #include "cli/command.hpp"
 #include "hook/hook_program.hpp"
+#include "host/hook_forward.hpp"
 #include "sandbox/inside.hpp"
 
 namespace {
@@ -36,6 +37,7 @@ int main(int argc, char** argv) {
     if (sb::hook::is_compatible_name(program)) return sb::hook::run_program(program, arguments, seams);
     // As silent as signalbox-hook itself, even when the output cannot be written: the host must not notice.
     if (arguments == std::vector<std::string>{"hook"}) return sb::hook::run_process("signalbox-hook", {}, seams);
+    if (arguments == std::vector<std::string>{"forward-hook"}) return sb::host::forward_hook(seams);
     return sb::cli::run(sb::cli::commands(), arguments, seams);
   } catch (const std::bad_alloc&) {
     streams.err("signalbox: out of memory\n");

@@ -219,23 +219,77 @@ TEST_F(Commands, RestrictItsOwnToolsToTheOpenStep) {
   EXPECT_TRUE(files.write_atomic(work_tree + "/.signalbox/workflows/two-steps.json", guarded));
   program(R"(
 hook() { post /hook '{"hook_event_name":"PreToolUse","tool_name":"'"$1"'","tool_input":'"$2"'}' "" | tail -n 1; }
-hook Write '{"file_path":"src/a"}' > one
-hook Bash '{"command":"rm src/a"}' > two
-hook Bash '{"command":"ls"}' > three
+hook Write '{"file_path":"src/a"}' > src/one
+hook Bash '{"command":"rm src/a"}' > src/two
+hook Bash '{"command":"ls"}' > src/three
 mcp complete_step '{"notes":"one"}'
-hook Write '{"file_path":"src/a"}' > four
-hook Edit '{"file_path":"src/../b"}' > five
-hook NotebookEdit '{"notebook_path":"'$PWD'/b"}' > six
+hook Write '{"file_path":"src/a"}' > src/four
+hook Edit '{"file_path":"src/../b"}' > src/five
+hook NotebookEdit '{"notebook_path":"'$PWD'/b"}' > src/six
 mcp complete_step '{"notes":"two"}')");
   const agent::WorkResult ended = work();
   EXPECT_EQ(ended.state, EndState::kComplete) << ended.reason;
-  const auto said = [&](const char* file) { return files.read(join_path(work_tree, file), 1 << 20).value_or("?"); };
+  const auto said = [&](const char* file) {
+    return files.read(join_path(work_tree + "/src", file), 1 << 20).value_or("?");
+  };
   for (const char* refused : {"one", "two", "five", "six"}) {
     EXPECT_THAT(said(refused), HasSubstr(R"("permissionDecision":"deny")")) << refused;
     EXPECT_THAT(said(refused), Not(HasSubstr("continue_workflow")));
   }
   for (const char* allowed : {"three", "four"}) EXPECT_THAT(said(allowed), Not(HasSubstr("deny"))) << allowed;
   EXPECT_EQ(std::ranges::count(types(), "refused"), 4) << "every attempt is in the log";
+}
+
+TEST_F(Commands, RestrictToolsOfAProgramWhoseHooksAreCommands) {
+  if (!sandbox::find_sandbox(seams()).works()) GTEST_SKIP();
+  const std::string guarded = R"({
+    "id": "two-steps", "name": "Two steps", "description": "For tests.", "version": "1.0.0",
+    "steps": [{"id": "one", "title": "First", "prompt": "Look.", "writes": "none"},
+              {"id": "two", "title": "Second", "prompt": "Do."}]
+  })";
+  EXPECT_TRUE(files.write_atomic(work_tree + "/.signalbox/workflows/two-steps.json", guarded));
+  program(R"(
+hook() { printf %s '{"hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{"command":"'"$1"'"}}' |
+  /run/signalbox/inside forward-hook; echo "exit $?"; }
+hook 'rm a' > one; hook 'ls' > two
+SIGNALBOX_HOOK_URL=http://127.0.0.1:1/hook hook 'ls' > three 2>&1
+mcp complete_step '{"notes":"one"}'
+hook 'rm a' > four
+mcp complete_step '{"notes":"two"}')");
+  const agent::WorkResult ended = work();
+  EXPECT_EQ(ended.state, EndState::kComplete) << ended.reason;
+  const auto said = [&](const char* file) { return files.read(join_path(work_tree, file), 1 << 20).value_or("?"); };
+  EXPECT_THAT(said("one"), HasSubstr(R"("permissionDecision":"deny")"));
+  EXPECT_EQ(said("two"), "exit 0\n");
+  EXPECT_THAT(said("three"), HasSubstr("could not be checked, so it is refused"));
+  EXPECT_THAT(said("three"), HasSubstr("exit 2\n"));
+  EXPECT_EQ(said("four"), "exit 0\n");
+}
+
+// What is not in the exchanges with the model is not known; what is in them twice is logged once.
+TEST_F(Commands, LogWhatTheProgramDid) {
+  script(R"({"content": [{"type": "text", "text": "I look."}, )"
+         R"({"type": "tool_use", "name": "Bash", "input": {"command": "cat key"}}]})"
+         "\n"
+         R"({"content": "Well done.", "repeat": true})");
+  program(R"(
+say() { post /model/v1/messages '{"model":"m","messages":['"$1"']}' "" > reply; }
+say '{"role":"user","content":"hello"}'
+id=$(grep -o '"id":"[^"]*","name":"Bash"' reply); id=${id#*:}; id=${id%%,*}
+result='{"role":"user","content":[{"type":"tool_result","tool_use_id":'$id',"content":"sk-real-0123456789 LOOK"}]}'
+say "$result"; say "$result"
+)" + std::string(kOne) +
+          "\n" + kTwo);
+  const agent::WorkResult ended = work();
+  EXPECT_EQ(ended.state, EndState::kComplete) << ended.reason;
+  std::vector<agent::LoggedEvent> ran = events();
+  EXPECT_THAT(blob(ran[1].payload.string_at("reply").value_or("")), HasSubstr("I look."));
+  std::erase_if(ran, [](const auto& event) { return event.type != "program_tool"; });
+  ASSERT_EQ(ran.size(), 1u);
+  EXPECT_EQ(ran[0].payload["turn"], Value(1));
+  EXPECT_EQ(ran[0].payload.string_at("tool"), "Bash");
+  EXPECT_EQ(ran[0].payload.string_at("what"), "cat key");
+  EXPECT_EQ(blob(ran[0].payload.string_at("result").value_or("")), "[redacted: secret] LOOK");
 }
 
 TEST_F(Commands, RestartAProgramThatStoppedEarly) {

@@ -8,7 +8,7 @@
 #include "agent/loop/reply_check.hpp"
 #include "agent/model/exchange.hpp"
 #include "agent/model/providers.hpp"
-#include "agent/programs/reply_text.hpp"
+#include "agent/programs/reply_blocks.hpp"
 #include "agent/secrets/secret_value.hpp"
 #include "base/crypto.hpp"
 #include "base/document/document.hpp"
@@ -58,6 +58,12 @@ std::string upstream_base(const agent::ModelSettings& upstream) {
   while (base.ends_with('/')) base.pop_back();
   if (base.ends_with("/v1")) base.resize(base.size() - 3);
   return base;
+}
+
+void read_reply(Wire wire, ProxiedExchange& exchange) {
+  agent::ReplyBlocks read = agent::reply_blocks(wire, exchange.reply);
+  exchange.content = std::move(read.blocks);
+  exchange.is_malformed = read.is_malformed;
 }
 
 }  // namespace
@@ -166,6 +172,7 @@ void ModelProxy::answer(Question& question) {
   // Requests without tools are the program's own, such as for a title: no turn of the agent ends with them.
   const bool is_turn =
       question.path != kCount && question.read["tools"].is_array() && question.read["tools"].size() > 0;
+  const auto results = agent::tool_results(question.wire, question.read);
   for (int attempt = 1;; ++attempt) {
     if (!should_continue()) return refuse(question, error_of(ModelError::Kind::kStopped, "the session has ended"));
     if (const auto refusal = parts_.driver.refusal(should_continue)) return refuse(question, *refusal);
@@ -176,6 +183,7 @@ void ModelProxy::answer(Question& question) {
     }
     ProxiedExchange exchange;
     exchange.request = question.body;
+    exchange.results = results;
     exchange.ms = -parts_.seams.clock.now_ms();
     exchange.attempt = attempt;
     if (is_turn) exchange.final_text.emplace();
@@ -199,6 +207,7 @@ bool ModelProxy::answer_scripted(Question& question, ProxiedExchange& exchange) 
   const auto wire_reply =
       agent::reply_on(question.wire, question.read, *reply, fmt::format("{}", sha256_hex(question.body).substr(0, 16)));
   exchange.reply = wire_reply.body;
+  read_reply(question.wire, exchange);
   exchange.model = reply->model;
   exchange.usage = reply->usage;
   exchange.stop = reply->stop;
@@ -322,7 +331,8 @@ bool ModelProxy::forward(Question& question, ProxiedExchange& exchange) {
   }
   exchange.ms += parts_.seams.clock.now_ms();
   const bool ends_turn = exchange.final_text && !meter.has_call() && exchange.stop == agent::StopReason::kEndTurn;
-  exchange.final_text = ends_turn ? std::optional(agent::reply_text(question.wire, exchange.reply)) : std::nullopt;
+  read_reply(question.wire, exchange);
+  exchange.final_text = ends_turn ? agent::final_text({.content = exchange.content}) : std::nullopt;
   if (question.path != kCount) {
     const auto is_discarded = parts_.driver.record_exchange(exchange);
     if (!is_discarded) {

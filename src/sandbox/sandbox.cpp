@@ -136,20 +136,23 @@ bool is_shown(const std::vector<Mount>& mounts, const std::string& path) {
 
 }  // namespace
 
+std::string Sandbox::own_program() const {
+  return works() ? std::string(kInsideProgram) : inside;
+}
+
 std::string Sandbox::name() const {
   if (!works()) return "none: " + missing;
   return has_own_proc ? "bubblewrap" : "bubblewrap, with the processes outside visible";
 }
 
 Sandbox find_sandbox(const Seams& seams, const Settings& settings) {
-  Sandbox sandbox{.settings = settings};
+  Sandbox sandbox{.inside = find_own_program(), .settings = settings};
   if (settings.mode == Mode::kNone) {
     sandbox.missing = "turned off by sandbox: {mode: none} in config.yaml";
     return sandbox;
   }
   sandbox.is_root = ::geteuid() == 0;
   sandbox.program = find_bubblewrap(seams);
-  sandbox.inside = find_own_program();
   if (sandbox.program.empty() || sandbox.inside.empty()) {
     sandbox.missing = sandbox.program.empty() ? "bubblewrap is not installed" : "the program signalbox was not found";
     sandbox.program.clear();

@@ -29,6 +29,8 @@ struct Sandbox {
   std::string missing_reason() const { return works() ? std::string() : missing; }
   // Runs may go on without it only if the user said so.
   bool is_refused() const { return !works() && settings.mode == Mode::kRequired; }
+  // Our own program, as a command in it can start it.
+  std::string own_program() const;
   std::string name() const;  // for the record: `bubblewrap`, `none: reason`
 };
 

@@ -62,8 +62,8 @@ class BreakoutDoors : public ::testing::Test {
     place.commit("probe.sh", "{\n" + script + "\n} >&2\nexit 7\n", true);
     place.configure("models: {script: {provider: scripted, script: " + place.root() +
                     "/script.jsonl}, probe: {provider: command, command: [/bin/bash, probe.sh], upstream: script}}\n"
-                    "roles: {default: probe}\n" +
-                    settings);
+                    "roles: {" +
+                    roles + "}\n" + settings);
     place.script(Line("discovery").text("Hello.").repeat());
     const ProgramResult ended =
         place.run(Start{.arguments = {"run", "Make the check pass", "--workspace", place.repository(), "--json"},
@@ -75,7 +75,7 @@ class BreakoutDoors : public ::testing::Test {
   }
 
   RunFixture place{SB_PROGRAM};
-  std::string settings;
+  std::string settings, roles = "default: probe";
 };
 
 TEST_F(BreakoutDoors, AProgramReachesItsOwnHostAndNoOtherServer) {
@@ -144,6 +144,57 @@ TEST_F(BreakoutDoors, LimitsHold) {
   EXPECT_THAT(said, HasSubstr("limit of memory was reached"));
   EXPECT_THAT(said, Not(HasSubstr("FILLED")));
   EXPECT_THAT(said, Not(HasSubstr("SURVIVED")));
+}
+
+// In a linked work tree, `.git` only names a folder elsewhere.
+TEST_F(BreakoutDoors, GitWorksAndCannotBeChanged) {
+  place.commit("answer.txt", "committed-line\n");
+  const std::string said = said_by_agent(
+      "git log --oneline -- answer.txt; git blame answer.txt; echo more-line >> answer.txt; git diff; git status -s\n"
+      "common=$(git rev-parse --git-common-dir); own=$(git rev-parse --git-dir)\n"
+      "for f in $common/config $common/hooks/post-checkout $common/objects/x $common/refs/heads/x $own/HEAD .git; do\n"
+      "  echo x 2>/dev/null >> $f && echo WROTE-GIT $f\ndone\n"
+      "git commit -qam x 2>/dev/null && echo COMMITTED; git branch x 2>/dev/null && echo BRANCHED; echo done");
+  for (const char* part : {"Add answer.txt", ") committed-line", "+more-line", " M answer.txt", "done"}) {
+    EXPECT_THAT(said, HasSubstr(part));
+  }
+  for (const char* door : {"WROTE-GIT", "COMMITTED", "BRANCHED"}) EXPECT_THAT(said, Not(HasSubstr(door)));
+}
+
+// Other runs leave branches and objects in the same repository, and earlier phases notes in the work tree.
+TEST_F(BreakoutDoors, ARestrictedProgramSeesNeitherGitNorEarlierPhases) {
+  place.commit(".signalbox/notes.md", "EARLIER-MARK\n");
+  place.git(place.repository(), {"checkout", "-q", "-b", "other-run"});
+  place.commit("other.txt", "OTHER-MARK\n");
+  place.git(place.repository(), {"checkout", "-q", "main"});
+  place.write("flows/discovery.yaml",
+              "id: small.discovery\nname: Doubt\ndescription: Doubts.\nversion: 1.0.0\nrole: challenger\n"
+              "steps:\n  - {id: doubt, title: Doubt, prompt: Doubt it.}\n");
+  roles = "default: script, challenger: probe";
+  const std::string said = said_by_agent(
+      fmt::format("git log --all -p 2>&1; git show other-run:other.txt 2>&1; cat .git .signalbox/* 2>&1\n"
+                  "ls {0}/repo/.git {0}/home/work-trees 2>&1; grep -rs -e OTHER-MAR[K] -e EARLIER-MAR[K] . {0}\n"
+                  "echo x 2>/dev/null > planted && echo PLANTED; cat README.md",
+                  place.root()));
+  for (const char* mark : {"OTHER-MARK", "EARLIER-MARK", "other-run:", "Add other", "objects", "PLANTED"}) {
+    EXPECT_THAT(said, Not(HasSubstr(mark)));
+  }
+  EXPECT_THAT(said, HasSubstr("A place to try things."));
+}
+
+// No step of the workflow may write elsewhere, so the sandbox does not wait for a hook to refuse it.
+TEST_F(BreakoutDoors, AProgramWritesOnlyWhereItsStepsMay) {
+  place.write("flows/discovery.yaml",
+              "id: small.discovery\nname: Look\ndescription: Looks.\nversion: 1.0.0\nsteps:\n"
+              "  - {id: look, title: Look, prompt: Look., writes: none}\n"
+              "  - {id: note, title: Note, prompt: Note., writes: [.signalbox/notes.md]}\n");
+  const std::string said = said_by_agent(
+      "for f in planted answer.txt README.md src/a; do echo x 2>/dev/null > $f && echo PLANTED $f; done\n"
+      "python3 -c 'open(\"planted\", \"w\")' 2>/dev/null && echo PLANTED-IT\n"
+      "echo x > .signalbox/notes.md && echo noted; echo x > /tmp/x && echo temporary");
+  EXPECT_THAT(said, Not(HasSubstr("PLANTED")));
+  EXPECT_THAT(said, HasSubstr("noted"));
+  EXPECT_THAT(said, HasSubstr("temporary"));
 }
 
 // A PATH with the tools of a run and without bubblewrap.

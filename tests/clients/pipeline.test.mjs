@@ -109,18 +109,31 @@ phases: {discovery: acme.doubt}
   assert.match(said, /Give claude an `upstream`/);
 });
 
-scenario('tools of Claude Code are denied what the open step does not allow', async (place) => {
+// A discovery whose first step may change nothing, run by that program.
+function prepareLook(place, program, second) {
   const { git } = prepare(place, `${models}
-roles: {default: claude}
+roles: {default: ${program}}
 phases: {discovery: acme.look}
 `);
   place.write('.signalbox/workflows/acme.look.json', {
     id: 'acme.look', name: 'Look', description: 'Looks.', version: '1.0.0',
-    steps: [{ id: 'look', title: 'Look', prompt: 'Look and change nothing.', writes: 'none', commands: 'read-only' }],
+    steps: [
+      { id: 'look', title: 'Look', prompt: 'Look and change nothing.', writes: 'none', commands: 'read-only' },
+      { id: 'note', title: 'Note', prompt: 'Write down what you saw.', ...second },
+    ],
   });
   git('add', '--all');
   git('-c', 'user.name=Tester', '-c', 'user.email=tester@localhost', 'commit', '-q', '-m', 'Look');
   git('push', '-q');
+}
+
+function isPlanted(place) {
+  const trees = path.join(place.env.SIGNALBOX_HOME, 'work-trees');
+  return fs.readdirSync(trees).some((tree) => fs.existsSync(path.join(trees, tree, 'planted.txt')));
+}
+
+scenario('tools of Claude Code are denied what the open step does not allow', async (place) => {
+  prepareLook(place, 'claude', {});
   const call = (name, input) => ({ when: { workflow: 'acme.look' }, content: [{ type: 'tool_use', name, input }] });
   const lines = [
     call('Write', { file_path: 'planted.txt', content: 'x' }),
@@ -132,6 +145,31 @@ phases: {discovery: acme.look}
   place.log('transcript.txt', place.finish(signalbox, ticket));
   const kept = keptBytes(place);
   for (const tool of ['Write', 'Bash']) assert.ok(kept.includes(`"what":"${tool}","why":`), `${tool} was refused`);
-  const trees = path.join(place.env.SIGNALBOX_HOME, 'work-trees');
-  for (const tree of fs.readdirSync(trees)) assert.ok(!fs.existsSync(path.join(trees, tree, 'planted.txt')));
+  assert.ok(!isPlanted(place));
+});
+
+// The hook refuses the command it knows, the sandbox the one that it does not.
+scenario('Codex writes nothing in a step that may change nothing, and its work is logged', async (place) => {
+  prepareLook(place, 'codex', { writes: ['.signalbox/notes.md'] });
+  const call = (name, input) => ({ when: { workflow: 'acme.look' }, content: [{ type: 'tool_use', name, input }] });
+  const lines = [
+    call('Bash', { command: 'touch planted.txt' }),
+    call('Bash', { command: 'git log --oneline; git status --short' }),
+    call('complete_step', { notes: 'Nothing was to be changed here, and nothing was.' }),
+    call('Bash', { command: "python3 -c 'open(\"planted.txt\", \"w\")'; echo seen > .signalbox/notes.md" }),
+    call('Bash', { command: 'cat .signalbox/notes.md' }),
+    call('complete_step', { notes: 'Wrote the notes, and nothing but the notes.' }),
+  ];
+  const script = lines.map((line) => `${JSON.stringify(line)}\n`).join('');
+  fs.writeFileSync(path.join(place.env.SIGNALBOX_HOME, 'replies.jsonl'), script);
+  place.log('transcript.txt', place.finish(signalbox, ticket));
+  const kept = keptBytes(place);
+  assert.ok(kept.includes('"what":"Bash","why":'), 'the command was refused');
+  assert.ok(!isPlanted(place));
+  const session = /"session":"(s-\w+)"/.exec(place.run(signalbox, ['runs', 'export', 'last']))[1];
+  const log = place.run(signalbox, ['session', 'log', session, '--full']);
+  place.log('log.txt', log);
+  assert.match(log, /exec_command touch planted\.txt\n.*blocked by PreToolUse hook/);
+  assert.match(log, /exec_command git log --oneline; git status --short\n[^]*?\b[0-9a-f]{7,} Look/);
+  assert.match(log, /exec_command cat \.signalbox\/notes\.md\n[^]*?seen/);
 });

@@ -169,6 +169,41 @@ TEST(Agent, D21_ACallWithinItsTimeLimitIsNotAStall) {
   EXPECT_EQ(ended.code, 0) << ended.output << ended.errors;
 }
 
+// The log of an agent program has what it said and ran, as that of our own agents, without secrets.
+TEST(Agent, ThatIsAProgramIsLoggedWithWhatItDid) {
+  RunFixture place(SB_PROGRAM);
+  const std::string token = std::string("ghp") + "_" + "aB3dE5gH7jK9mN2pQ4sT6vW8xZaB3dE5gH7jK9";
+  place.commit("agent.sh", R"(
+ask() {
+  curl -s -H "x-api-key: $SIGNALBOX_PLACE_TOKEN" -H 'content-type: application/json' \
+    -d '{"model":"m","messages":[{"role":"user","content":"Go."}'"$1"']}' $SIGNALBOX_PROXY_URL/v1/messages
+}
+id=$(ask | grep -o '"id":"[^"]*","name":"Bash"'); id=${id#*:}; id=${id%%,*}
+result='{"type":"tool_result","tool_use_id":'$id',"is_error":true,"content":"Two lines.\n'$(cat told)'"}'
+ask ',{"role":"user","content":['"$result"']}' > said
+exit 7
+)");
+  place.commit("told", token + "\n");
+  place.configure("models: {script: {provider: scripted, script: " + place.root() +
+                  "/script.jsonl}, own: {provider: command, command: [/bin/bash, agent.sh], upstream: script}}\n"
+                  "roles: {default: own}");
+  place.script(lines({Line("discovery").text("I look around.").call("Bash", Value::object({{"command", "cat notes"}})),
+                      Line("discovery").expect("Two lines.").text("I saw it.").repeat()}));
+  const ProgramResult ended = place.run_goal("Make the check pass");
+  ASSERT_EQ(state_of(place, "discovery"), "agent_died") << ended.output << ended.errors;
+  const auto started = place.events("phase_started");
+  ASSERT_FALSE(started.empty());
+  const std::string session = started[0]["payload"].string_at("session").value_or("?");
+  const std::string log = place.run({"session", "log", session, "--full"}).output;
+  EXPECT_THAT(log, HasSubstr("    I look around.\n    Bash {\"command\":\"cat notes\"}\n"));
+  EXPECT_THAT(log, HasSubstr("Bash cat notes: failed\n    Two lines.\n    [redacted: github token]\n"));
+  EXPECT_THAT(log, HasSubstr("    I saw it.\n"));
+  EXPECT_THAT(log, Not(HasSubstr(token)));
+  EXPECT_THAT(place.run({"session", "log", session}).output, HasSubstr("turn 1    Bash cat notes: failed\n"));
+  for (const char* file : {"home/signalbox.db", "home/signalbox.db-wal"})
+    EXPECT_THAT(place.read(file), Not(HasSubstr(token)));
+}
+
 // The files that the settings name as secrets stay hidden in a folder that the user shows to agents.
 TEST(Agent, CannotReadSecretFilesOfTheSettings) {
   if (const std::string& why = test_program::why_no_sandbox(); !why.empty()) GTEST_SKIP() << why;

@@ -16,10 +16,11 @@ namespace {
 constexpr int kPage = 500;
 constexpr int kAppendAttempts = 20;
 
-constexpr std::array<std::string_view, 24> kTypes{
-    "began",     "turn",        "tool_started", "tool_ended", "awaiting",    "setback",     "parked",    "nudged",
-    "compacted", "issue",       "signal",       "refused",    "child_began", "child_ended", "recovered", "ended",
-    "steered",   "pause_asked", "go_on_asked",  "kill_asked", "taken_over",  "steer_seen",  "retried",   "discarded"};
+constexpr std::array<std::string_view, 25> kTypes{
+    "began",      "turn",      "tool_started", "tool_ended",  "awaiting",    "setback",     "parked",
+    "nudged",     "compacted", "issue",        "signal",      "refused",     "child_began", "child_ended",
+    "recovered",  "ended",     "steered",      "pause_asked", "go_on_asked", "kill_asked",  "taken_over",
+    "steer_seen", "retried",   "discarded",    "program_tool"};
 
 // Written by this program, but a model's reply inside may be deeply nested.
 Result<LoggedEvent> logged(const store::Event& event) {

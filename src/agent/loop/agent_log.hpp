@@ -8,12 +8,17 @@
 //   turn          {turn, reply: hash, request: hash, usage, cost, stop, model, [by], [mark], ms, [attempt], [breaks]}
 //                                                          by: the model's name in the settings; attempt: from 2, if
 //                                                          earlier replies were discarded; breaks: the rule that the
-//                                                          last allowed one breaks too
+//                                                          last allowed one breaks too. Of an agent program also
+//                                                          bytes: {request, reply}: hashes, as sent; [malformed]: a
+//                                                          part of the reply could not be read
 //   discarded     {turn, attempt, rule, and the others as `turn`}    a reply whose final text breaks a rule for asking
 //                  people (loop/reply_check.hpp). It is not in the conversation, and is asked for again
 //   tool_started  {turn, call, tool, what, [token], [decision]}    only for tools that change something, which a crash
 //                  may interrupt. token: of the attempt that complete_step submits; decision: opened by ask
 //   tool_ended    {turn, call, tool, result: hash, error, ms, [facts]}    facts: what later calls need from it
+//   program_tool  {turn, call, tool, what, result: hash, error}    a tool that an agent program ran itself, in that
+//   turn:
+//                  logged when a request to its model has the result
 //   awaiting      {turn, decision}                         a person must answer; the worker has returned
 //   setback       {turn, kind, reason, model, [until], [told], [usage, cost]}    a failed request. until: time of the
 //                  next one; told: the provider named that time; usage: reported by an interrupted reply

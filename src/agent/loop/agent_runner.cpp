@@ -12,6 +12,7 @@
 #include "agent/loop/work_context.hpp"
 #include "agent/model/make_model.hpp"
 #include "agent/programs/command_agent.hpp"
+#include "agent/programs/writable_folders.hpp"
 #include "agent/secrets/secret_value.hpp"
 #include "agent/tools/work_tools.hpp"
 #include "base/limits.hpp"
@@ -171,7 +172,13 @@ WorkResult AgentRunner::Parts::run_session(AgentRunner& runner, const Assignment
   };
   if (settings.is_program()) {
     SeenFiles seen;
-    const WorkTreeAccess place = place_for(assignment, seen);
+    WorkTreeAccess place = place_for(assignment, seen);
+    auto chain = open_chain(given.home, assignment.session);
+    const auto program = given.home.sessions().program(summary->hash);
+    if (!chain || !program) return broke(chain ? program.error() : chain.error());
+    if (!chain->empty()) chain->erase(chain->begin());
+    if (auto real = given.seams.files.canonical(place.root)) place.root = std::move(*real);
+    place.writable_folders = writable_folders(**program, *chain, place.root);
     return run_agent_program({work_context, transcript, settings, used, users_sandbox(), place});
   }
   work_context.has_child = [&transcript](const std::string& session) { return transcript.has_child(session); };

@@ -132,6 +132,8 @@ Status Transcript::turn(StoredReader& stored, const Blob& blob) {
   const auto value = parse_json(SB_TRY(blob(stored.optional_string("reply"))), kLogBounds);
   if (!value) return fail(ErrorCode::kCorrupt, "a reply in an agent's log is invalid");
   ModelReply reply = SB_TRY(reply_from(*value));
+  // An agent program keeps its own conversation, and runs the calls in it.
+  if (stored.has("bytes")) reply.content.clear();
   std::vector<Message> before = conversation();
   if (before.size() > messages_.size()) messages_.push_back(std::move(before.back()));
   results_.clear();
@@ -164,7 +166,7 @@ Status Transcript::turn(StoredReader& stored, const Blob& blob) {
 }
 
 Status Transcript::tool_ended(StoredReader& stored, const Blob& blob) {
-  // An agent program keeps its own conversation; only the results count here.
+  // Of an agent program, whose conversation is not here.
   const bool is_program_call = stored.optional_boolean("led");
   const std::string id = stored.optional_string("call");
   if (is_program_call) calls_.push_back({.call = {id, stored.optional_string("tool"), Value()}});

@@ -20,6 +20,9 @@ namespace sb::agent {
 // One request to a model on behalf of the program, as sent over the wire.
 struct ProxiedExchange {
   std::string request, reply;  // bytes
+  Value::Array results = {};   // of tools, in the request: all of the conversation; in the common form
+  Value::Array content = {};   // the blocks of the reply, in the common form
+  bool is_malformed = false;   // a part of the reply could not be read
   std::string model = {};      // as the provider names it
   Usage usage = {};
   StopReason stop = StopReason::kOther;

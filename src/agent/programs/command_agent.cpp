@@ -8,6 +8,7 @@
 #include "agent/programs/program_home.hpp"
 #include "agent/programs/program_session.hpp"
 #include "agent/programs/recipe.hpp"
+#include "agent/programs/writable_folders.hpp"
 #include "agent/tools/plain_text.hpp"
 #include "sandbox/enclosed_run.hpp"
 
@@ -140,10 +141,14 @@ class CommandAgent {
                                                        .home = home.path(),
                                                        .work_tree = assignment_.work_tree,
                                                        .model = model_name(),
-                                                       .is_writable = assignment_.is_writable}));
+                                                       .signalbox = parts_.sandbox.own_program(),
+                                                       .is_writable = parts_.place.allows_writing()}));
     const std::string program = SB_TRY(find_program(seams, launch.argv.front()));
     SB_TRY(home.write(seams, launch.files));
     if (upstream_ == nullptr) SB_TRY(home.copy_login(seams));
+    if (const auto& folders = parts_.place.writable_folders; folders && parts_.place.allows_writing()) {
+      SB_TRY(make_folders(seams.files, parts_.place.root, *folders));
+    }
     Command command{.argv = launch.argv,
                     .input = launch.input,
                     .environment = sandbox::clean_environment(seams.environment),
@@ -158,15 +163,13 @@ class CommandAgent {
     if (upstream_ != nullptr || parts_.sandbox.works()) variables["HOME"] = home.path();
     variables["TMPDIR"] = join_path(home.path(), "tmp");
     for (const auto& [name, value] : launch.environment) variables[name] = value;
-    sandbox::Place reached = place_of({.work_tree = assignment_.work_tree,
+    sandbox::Place reached = place_of({.work_tree = reached_in(parts_.place),
                                        .home = home.path(),
                                        .program = program,
-                                       .is_writable = assignment_.is_writable,
                                        .has_own_login = upstream_ == nullptr,
                                        .login_servers = recipe_.login_servers,
-                                       .host_ports = {place->port},
-                                       .secret_files = runner_.secret_files},
-                                      seams, homes);
+                                       .host_ports = {place->port}},
+                                      seams);
     parts_.work_context.watchdog.expect_activity(true);
     auto exit = sandbox::run_enclosed(seams, homes, parts_.sandbox, std::move(reached), std::move(command));
     parts_.work_context.watchdog.expect_activity(false);

@@ -11,7 +11,6 @@
 
 #include "base/document/document.hpp"
 #include "base/document/value.hpp"
-#include "inbox/hidden_paths.hpp"
 #include "sandbox/visible_paths.hpp"
 
 namespace sb::agent {
@@ -94,14 +93,13 @@ Status AgentHome::copy_login(const Seams& seams) const {
   return {};
 }
 
-sandbox::Place place_of(const ProgramPlace& program, const Seams& seams, const HomeDirectories& homes) {
-  sandbox::Place place{.workspace = program.work_tree,
-                       .is_writable = program.is_writable,
-                       .writable = {program.home},
-                       .readable = sandbox::program_paths(seams.files, program.program),
-                       .sealed = {join_path(program.work_tree, ".git")},
-                       .hidden = inbox::hidden_paths(seams.files, seams.environment, homes, program.secret_files),
-                       .host_ports = program.host_ports};
+sandbox::Place place_of(ProgramPlace program, const Seams& seams) {
+  sandbox::Place place = std::move(program.work_tree);
+  place.writable.push_back(program.home);
+  for (std::string& path : sandbox::program_paths(seams.files, program.program)) {
+    place.readable.push_back(std::move(path));
+  }
+  place.host_ports = std::move(program.host_ports);
   const std::string user_home = seams.environment.get("HOME").value_or("");
   for (const Login& login : kLogins) {
     const std::string path = join_path(user_home, login.name);

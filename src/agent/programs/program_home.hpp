@@ -32,16 +32,15 @@ class AgentHome {
 };
 
 struct ProgramPlace {
-  std::string work_tree, home;
-  std::string program;  // absolute; visible in the sandbox wherever it is
-  bool is_writable = true;
+  sandbox::Place work_tree;  // what any command of the agent reaches: reached_in()
+  std::string home;
+  std::string program;                          // absolute; visible in the sandbox wherever it is
   bool has_own_login = false;                   // its login files are available in its home
   std::vector<std::string> login_servers = {};  // host:port of its provider, for its own login
   std::vector<int> host_ports = {};             // where we listen for it
-  std::vector<std::string> secret_files = {};
 };
-// What the program reaches: the work tree, writable if allowed, except for its `.git`; of all homes only the fresh one;
-// of the network only where we listen for it and, with its own login, its provider.
-sandbox::Place place_of(const ProgramPlace& program, const Seams& seams, const HomeDirectories& homes);
+// What the program reaches: the work tree; of all homes only the fresh one; of the network only where we listen for it
+// and, with its own login, its provider.
+sandbox::Place place_of(ProgramPlace program, const Seams& seams);
 
 }  // namespace sb::agent

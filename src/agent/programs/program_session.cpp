@@ -26,6 +26,12 @@ std::int64_t cost_at(const ModelSettings* model, const Usage& usage) {
   return model == nullptr ? 0 : cost_of(*model, usage);
 }
 
+std::set<std::string> names_of(const std::vector<ToolDeclaration>& tools) {
+  std::set<std::string> names;
+  for (const ToolDeclaration& tool : tools) names.insert(tool.name);
+  return names;
+}
+
 ModelError not_allowed(Kind kind, std::string message) {
   return {kind, {ErrorCode::kForbidden, std::move(message), {}, {}}, {}};
 }
@@ -37,7 +43,8 @@ ProgramSession::ProgramSession(const CommandParts& parts, const ModelSettings* u
       upstream_(upstream),
       sandbox_(std::move(sandbox)),
       work_context_(tool_work_context()),
-      tools_(work_context_) {
+      tools_(work_context_),
+      own_calls_(parts.work_context.redactor, names_of(tools_.declarations())) {
   last_activity_ms_ = now();
 }
 
@@ -283,10 +290,14 @@ Result<bool> ProgramSession::record_exchange(const ProxiedExchange& exchange) {
     return false;
   }
   const Redactor& redactor = parts_.work_context.redactor;
-  const std::string request = redactor.clean(as_utf8(exchange.request));
+  const std::string request = redactor.clean_json(as_utf8(exchange.request));
   const std::string reply = redactor.clean_stream(as_utf8(exchange.reply));
-  const std::string message = to_canonical_json(to_value(
-      ModelReply{.stop = exchange.stop, .usage = exchange.usage, .model = exchange.model, .mark = exchange.mark}));
+  const std::string message =
+      to_canonical_json(to_value(ModelReply{.content = logged_blocks(exchange.content, redactor),
+                                            .stop = exchange.stop,
+                                            .usage = exchange.usage,
+                                            .model = exchange.model,
+                                            .mark = exchange.mark}));
   const Value bytes = Value::object({{"request", sha256_hex(request)}, {"reply", sha256_hex(reply)}});
   Value payload = Value::object({{"turn", parts_.transcript.turn() + 1},
                                  {"reply", sha256_hex(message)},
@@ -297,6 +308,7 @@ Result<bool> ProgramSession::record_exchange(const ProxiedExchange& exchange) {
                                  {"model", exchange.model},
                                  {"ms", exchange.ms},
                                  {"bytes", bytes}});
+  if (exchange.is_malformed) payload.set("malformed", true);
   std::vector<AgentLog::Row> rows;
   if (!exchange.mark.empty()) {
     payload.set("mark", exchange.mark);
@@ -306,9 +318,11 @@ Result<bool> ProgramSession::record_exchange(const ProxiedExchange& exchange) {
   }
   const std::string rule = broken_rule(exchange.final_text, parts_.work_context.parts.settings.block_offers);
   const bool is_discarded = mark_attempt(rule, exchange.attempt, payload);
-  SB_TRY(
-      commit({{is_discarded ? "discarded" : "turn", std::move(payload), {message, request, reply}}}, std::move(rows)));
+  std::vector<AgentLog::Entry> entries = own_calls_.answered_by(exchange.results);
+  entries.push_back({is_discarded ? "discarded" : "turn", std::move(payload), {message, request, reply}});
+  SB_TRY(commit(std::move(entries), std::move(rows)));
   if (is_discarded) return true;
+  own_calls_.add(exchange.content, parts_.transcript.turn());
   is_at_tools_ = exchange.stop == StopReason::kToolUse;
   pending_progress_.push_back({.kind = Progress::Kind::kTurn,
                                .session = parts_.work_context.assignment.session,

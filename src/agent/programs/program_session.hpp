@@ -1,6 +1,6 @@
 // A session as an external agent program works on it: what the program sees and may submit, what it may spend, and what
 // is logged (agent/loop/agent_log.hpp). One `turn` is one exchange with its model, as seen by the proxy: `bytes` has
-// both sides as sent over the wire. Tool events are its calls over MCP, marked `led`.
+// both sides as sent over the wire. Tool events are its calls over MCP, marked `led`; `program_tool` are its own.
 //
 // Threads: the ProgramDriver part on any thread, the rest on the thread that started the program.
 #pragma once
@@ -15,6 +15,7 @@
 #include "agent/loop/step_driver.hpp"
 #include "agent/programs/agent_host.hpp"
 #include "agent/programs/command_agent.hpp"
+#include "agent/programs/program_log.hpp"
 #include "agent/tools/session_tools.hpp"
 
 namespace sb::agent {
@@ -85,6 +86,7 @@ class ProgramSession final : public ProgramDriver {
   std::optional<WorkResult> end_result_, left_;  // left_: set by a tool that waits for someone
   std::optional<ModelError> last_failure_;
   std::int64_t retry_at_ms_ = 0;
+  OwnCalls own_calls_;
   int calls_ = 0;
   int turns_after_end_ = 0;
   std::string step_, repeated_, answers_;  // answers_: of people, for the next prompt

@@ -22,6 +22,12 @@ constexpr std::string_view kRest =
 constexpr std::string_view kDone = "\n\nThe workflow is complete. End your turn; nothing is left to do.";
 constexpr std::string_view kRepeated = "\n\nYou made this call several times with the same result. Try something else.";
 
+std::string writing_text(const WorkTreeAccess& place) {
+  if (!place.allows_writing()) return ", which is read-only";
+  if (!place.writable_folders) return {};
+  return fmt::format(", which is read-only except for {}", fmt::join(*place.writable_folders, ", "));
+}
+
 }  // namespace
 
 std::optional<WorkResult> ProgramSession::enter() {
@@ -83,13 +89,13 @@ Result<std::string> ProgramSession::prompt(bool again) {
   std::string step = SB_TRY(full_step_text(work_context_));
   const std::scoped_lock lock(mutex_);
   SB_TRY(follow());
+  own_calls_.clear();
   const Assignment& assignment = parts_.work_context.assignment;
   std::string said = fmt::format(
       "# Your session\n\nYou work on session {} of the workflow {}, in the folder {}{}. Its tools are those of the MCP "
       "server `signalbox`: submit each step with complete_step. The work is done only when an answer says that the "
       "workflow is complete.\n\n",
-      assignment.session, assignment.workflow, assignment.work_tree,
-      assignment.is_writable ? "" : ", which is read-only");
+      assignment.session, assignment.workflow, assignment.work_tree, writing_text(parts_.place));
   const bool is_new = !parts_.transcript.has_begun();
   if (again || !is_new) {
     said +=

@@ -90,7 +90,7 @@ void read_response_item(const Value& item, ModelRequest& request) {
     }
   } else if (type == "function_call") {
     add(request, From::kAssistant, call_block(item["call_id"], item["name"], arguments_of(item["arguments"])));
-  } else if (type == "function_call_output") {
+  } else if (type.ends_with("_call_output") && item.find("call_id") != nullptr) {
     const Value& output = item["output"];
     add(request, From::kUser, result_block(item["call_id"], output.is_object() ? to_json(output) : text_of(output)));
   }
@@ -355,6 +355,17 @@ Result<ModelRequest> request_from(Wire wire, const Value& body) {
       break;
   }
   return request;
+}
+
+Value::Array tool_results(Wire wire, const Value& body) {
+  Value::Array results;
+  auto request = request_from(wire, body);
+  for (Message& message : request ? request->messages : std::vector<Message>()) {
+    for (Value& block : message.content) {
+      if (block.string_at("type") == "tool_result") results.push_back(std::move(block));
+    }
+  }
+  return results;
 }
 
 WireReply reply_on(Wire wire, const Value& request_body, const ModelReply& reply, std::string_view id) {

@@ -60,6 +60,8 @@ class ReplyMeter {
 // request that is not of that API.
 Result<ModelRequest> request_from(Wire wire, const Value& body);
 bool wants_stream(const Value& body);
+// The results of tools in it, in the common form; empty for what is not a request.
+Value::Array tool_results(Wire wire, const Value& body);
 
 // A scripted model's reply in the format the program expects, whole or as a stream of events. Calls go to the program's
 // tool of that name, or to `mcp__SERVER__NAME`, so that one script also works in the built-in loop; where a program has

@@ -56,14 +56,15 @@ Recipe read_recipe(const std::string& name, const Value& value) {
 }
 
 std::string filled(std::string_view text, const RecipeValues& values) {
-  const std::array<std::pair<std::string_view, const std::string*>, 8> known = {{{"{prompt}", &values.prompt},
+  const std::array<std::pair<std::string_view, const std::string*>, 9> known = {{{"{prompt}", &values.prompt},
                                                                                  {"{mcp_url}", &values.mcp_url},
                                                                                  {"{mcp_token}", &values.mcp_token},
                                                                                  {"{hook_url}", &values.hook_url},
                                                                                  {"{proxy_url}", &values.proxy_url},
                                                                                  {"{home}", &values.home},
                                                                                  {"{work_tree}", &values.work_tree},
-                                                                                 {"{model}", &values.model}}};
+                                                                                 {"{model}", &values.model},
+                                                                                 {"{signalbox}", &values.signalbox}}};
   std::string out;
   while (!text.empty()) {
     const std::size_t brace = std::min(text.find('{'), text.size());
@@ -136,6 +137,7 @@ Result<Launch> fill_recipe(const Recipe& recipe, const RecipeValues& values) {
   SB_TRY(check_plain("the model", values.model));
   SB_TRY(check_plain("the folder", values.home));
   SB_TRY(check_plain("the folder", values.work_tree));
+  SB_TRY(check_plain("the program", values.signalbox));
   const bool has_own_login = values.proxy_url.empty();
   Launch launch;
   const auto add = [&](const std::vector<std::string>& words) {

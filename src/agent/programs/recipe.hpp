@@ -1,10 +1,11 @@
 // How an agent program is started: its arguments, variables and files, from a recipe of data/recipes.yaml or from the
 // user's own command line. Pure.
 //
-// {prompt}, {mcp_url}, {mcp_token}, {hook_url}, {proxy_url}, {home}, {work_tree} and {model} are replaced everywhere;
-// other braces stay. {home} is the fresh folder, also where the program has its own login. A command line of the user
-// without {prompt} gets it on stdin. {mcp_token} is not available there, because everyone can see a program's
-// arguments: it is in SIGNALBOX_PLACE_TOKEN, along with SIGNALBOX_MCP_URL, SIGNALBOX_HOOK_URL and SIGNALBOX_PROXY_URL.
+// {prompt}, {mcp_url}, {mcp_token}, {hook_url}, {proxy_url}, {home}, {work_tree}, {model} and {signalbox} (our program)
+// are replaced everywhere; other braces stay. {home} is the fresh folder, also where the program has its own login. A
+// command line of the user without {prompt} gets it on stdin. {mcp_token} is not available there, because everyone can
+// see a program's arguments: it is in SIGNALBOX_PLACE_TOKEN, along with SIGNALBOX_MCP_URL, SIGNALBOX_HOOK_URL and
+// SIGNALBOX_PROXY_URL.
 #pragma once
 
 #include <map>
@@ -33,7 +34,7 @@ std::vector<std::string> recipe_names();
 
 struct RecipeValues {
   std::string prompt = {}, mcp_url = {}, mcp_token = {}, hook_url = {}, proxy_url = {}, home = {}, work_tree = {},
-              model = {};
+              model = {}, signalbox = {};
   bool is_writable = true;
 };
 struct Launch {

@@ -63,6 +63,21 @@ TEST(Recipes, GiveClaudeCodeAConfigurationItCanRead) {
   EXPECT_THAT(fill_recipe(*recipe_for(named("claude-code")), reading)->argv, Contains("Bash,Read,Glob,Grep"));
 }
 
+TEST(Recipes, LetCodexAskBeforeItsTools) {
+  RecipeValues with_program = values();
+  with_program.signalbox = "/run/signalbox/inside";
+  const auto launch = fill_recipe(*recipe_for(named("codex")), with_program);
+  ASSERT_TRUE(launch);
+  const auto hooks = parse_json(launch->files.at(".codex/hooks.json"));
+  ASSERT_TRUE(hooks);
+  const Value& groups = (*hooks)["hooks"]["PreToolUse"];
+  ASSERT_EQ(groups.size(), 1u);
+  EXPECT_EQ(groups.items()[0]["hooks"].items()[0].string_at("command"), "'/run/signalbox/inside' forward-hook");
+  EXPECT_THAT(launch->files.at(".codex/config.toml"), HasSubstr("hooks = true"));
+  with_program.signalbox = "/tmp/it's";
+  EXPECT_FALSE(fill_recipe(*recipe_for(named("codex")), with_program));
+}
+
 TEST(Recipes, LeaveOutWhatWouldReplaceAnOwnLogin) {
   RecipeValues own = values();
   own.proxy_url = "";

@@ -144,7 +144,15 @@ Value Redactor::clean_known_value(const Value& value) const {
   return mapped(value, [this](const std::string& text) { return clean_known(text); });
 }
 
+std::string Redactor::clean_json(std::string_view json) const {
+  const auto value = parse_json(json);
+  if (!value) return clean(json);
+  const Value cleaned = clean_value(*value);
+  return clean(cleaned == *value ? std::string(json) : to_json(cleaned));
+}
+
 std::string Redactor::clean_stream(std::string_view stream) const {
+  if (stream.starts_with('{')) return clean_json(stream);
   std::string carried;
   for (std::string_view line : lines_of(stream)) {
     if (!line.starts_with("data:")) continue;
@@ -152,8 +160,14 @@ std::string Redactor::clean_stream(std::string_view stream) const {
     if (event) add_deltas(*event, carried);
   }
   const std::string whole = clean(carried);
-  if (whole == carried) return clean(stream);
-  return fmt::format("[the texts of a stream with a secret in it]\n{}", whole);
+  if (whole != carried) return fmt::format("[the texts of a stream with a secret in it]\n{}", whole);
+  constexpr std::string_view kData = "data: ";
+  std::vector<std::string> lines;
+  for (const std::string_view line : split(stream, '\n')) {
+    const bool is_event = line.starts_with(kData);
+    lines.push_back(is_event ? std::string(kData) + clean_json(line.substr(kData.size())) : std::string(line));
+  }
+  return clean(fmt::format("{}", fmt::join(lines, "\n")));
 }
 
 std::string Redactor::clean(std::string_view text) const {

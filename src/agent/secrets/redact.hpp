@@ -31,8 +31,10 @@ class Redactor {
   // The same for known values only: for what is used again, where much looks like a key but is not one.
   std::string clean_known(std::string_view text) const;
   Value clean_known_value(const Value& value) const;
-  // A recorded stream of server-sent events. A secret may be split over several of them; then the texts they carry are
-  // returned as one, cleaned.
+  // JSON as sent, unchanged if it has no secret. In its text an escape would hide where a token begins: `\nghp_…`.
+  std::string clean_json(std::string_view json) const;
+  // A recorded reply: JSON, or a stream of server-sent events. A secret may be split over several of them; then the
+  // texts they carry are returned as one, cleaned.
   std::string clean_stream(std::string_view stream) const;
 
  private:

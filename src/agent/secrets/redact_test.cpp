@@ -163,5 +163,18 @@ TEST(Redactor, FindsASecretThatIsSplitOverAStream) {
   EXPECT_EQ(redactor.clean_stream(plain), plain);
 }
 
+// An escaped line break ends with a letter, so in the bytes the token does not begin a word.
+TEST(Redactor, FindsATokenAfterAnEscapedLineBreak) {
+  const Redactor redactor;
+  const std::string token = "ghp_" + filler(36);
+  const std::string json = R"({"messages": [{"content": "a line\n)" + token + R"("}]})";
+  EXPECT_EQ(redactor.clean_json(json), R"({"messages":[{"content":"a line\n[redacted: github token]"}]})");
+  EXPECT_THAT(redactor.clean_stream(json), Not(HasSubstr(token)));
+  EXPECT_EQ(redactor.clean_stream("event: x\ndata: " + json + "\n\ndata: [DONE]\n"),
+            "event: x\ndata: " + redactor.clean_json(json) + "\n\ndata: [DONE]\n");
+  EXPECT_EQ(redactor.clean_json(R"({"a" : 1})"), R"({"a" : 1})") << "as sent";
+  EXPECT_EQ(redactor.clean_json("{ " + token), "{ [redacted: github token]");
+}
+
 }  // namespace
 }  // namespace sb::agent

@@ -7,7 +7,6 @@
 #include "agent/limits.hpp"
 #include "agent/tools/plain_text.hpp"
 #include "agent/tools/work_tool_parts.hpp"
-#include "base/git_origin.hpp"
 #include "base/text/path_glob.hpp"
 #include "base/text/unicode.hpp"
 #include "guard/shell/command_effects.hpp"
@@ -151,25 +150,9 @@ class Bash final : public Tool {
   }
 
   sandbox::Place place_for(const std::string& folder) const {
-    const WorkTreeAccess& place = parts_->place;
-    sandbox::Place inside{.workspace = place.root,
-                          .directory = folder,
-                          .is_writable = place.is_writable && !place.only,
-                          .readable = place.readable,
-                          .sealed = {join_path(place.root, ".git")},
-                          .hidden = place.hidden};
-    if (!place.sandbox.works()) return inside;
-    const auto git = git_folders(place.seams.files, place.root);
-    // A restricted role sees only the change; git also holds the commits and notes of earlier work.
-    if (place.only) {
-      inside.hidden.push_back(join_path(place.root, ".git"));
-    } else {
-      inside.readable.insert(inside.readable.end(), git.begin(), git.end());
-    }
-    for (std::string& path : parts_->excluded_paths(place.root).value_or(std::vector<std::string>())) {
-      inside.hidden.push_back(std::move(path));
-    }
-    return inside;
+    sandbox::Place reached = parts_->reached();
+    reached.directory = folder;
+    return reached;
   }
 
   ToolResult result_of(const ProcessResult& exit, std::int64_t time_ms) const {

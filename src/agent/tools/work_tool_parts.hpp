@@ -23,6 +23,7 @@ struct WorkToolParts {
   std::string text(std::string_view bytes) const;       // UTF-8, secrets redacted
   // The paths that `only` excludes, to be hidden from a command; nothing when that cannot be expressed as paths.
   std::optional<std::vector<std::string>> excluded_paths(const std::string& tree) const;
+  sandbox::Place reached() const;  // by a command; see reached_in()
   // Why the open steps do not allow it; empty if they do.
   std::string edit_denial(const FencedPath& at, const std::string& given) const;
   std::string command_denial(const std::string& command, const std::string& folder) const;

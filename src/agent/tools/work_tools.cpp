@@ -8,6 +8,7 @@
 #include "agent/tools/work_tool_parts.hpp"
 #include "base/assert.hpp"
 #include "base/document/document.hpp"
+#include "base/git_origin.hpp"
 #include "base/text/path_glob.hpp"
 
 namespace sb::agent {
@@ -72,6 +73,32 @@ std::string WorkToolParts::text(std::string_view bytes) const {
   return redactor.clean(as_utf8(bytes));
 }
 
+sandbox::Place WorkToolParts::reached() const {
+  static const std::vector<std::string> kNone;
+  const std::string git = join_path(place.root, ".git");
+  const bool writes = place.is_writable && !place.only;
+  sandbox::Place reached{.workspace = place.root,
+                         .is_writable = writes && !place.writable_folders,
+                         .readable = place.readable,
+                         .sealed = {git},
+                         .hidden = place.hidden};
+  // A folder behind a link would be one outside.
+  for (const std::string& folder : writes ? place.writable_folders.value_or(kNone) : kNone) {
+    if (place.seams.files.canonical(folder).value_or("") == folder) reached.writable.push_back(folder);
+  }
+  if (place.only) {
+    reached.hidden.push_back(git);
+  } else {
+    for (std::string& folder : git_folders(place.seams.files, place.root)) {
+      reached.readable.push_back(std::move(folder));
+    }
+  }
+  for (std::string& path : excluded_paths(place.root).value_or(std::vector<std::string>())) {
+    reached.hidden.push_back(std::move(path));
+  }
+  return reached;
+}
+
 std::string WorkToolParts::edit_denial(const FencedPath& at, const std::string& given) const {
   const auto chain = open_steps(place);
   if (!chain) return step_unknown(chain.error());
@@ -113,6 +140,10 @@ std::string interlock_denial(const WorkTreeAccess& place, const ToolCall& call) 
   const std::string path = text_of(call, call.name == "NotebookEdit" ? "notebook_path" : "file_path");
   // Without a path the program itself rejects the call.
   return path.empty() ? "" : parts.edit_denial(path);
+}
+
+sandbox::Place reached_in(const WorkTreeAccess& place) {
+  return WorkToolParts(place).reached();
 }
 
 ToolResult tool_success(std::string text, Value facts) {

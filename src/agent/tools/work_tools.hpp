@@ -39,6 +39,8 @@ struct WorkTreeAccess {
   bool is_writable = true;
   // For restricted roles: globs under root that may be read; `!` in front excludes. Then nothing may be written.
   std::optional<std::vector<std::string>> only;
+  // If set, commands may write only in these folders, as far as they exist; absolute. For agent programs.
+  std::optional<std::vector<std::string>> writable_folders = {};
   sandbox::Sandbox sandbox = {};
   HomeDirectories homes = {};
   std::vector<std::string> hidden = {};   // sandbox::hidden_paths
@@ -46,6 +48,8 @@ struct WorkTreeAccess {
   // The currently open steps of the session and of its parents.
   std::function<Result<guard::OpenStepChain>()> steps;
   SeenFiles* seen = nullptr;
+
+  bool allows_writing() const { return is_writable && !only && (!writable_folders || !writable_folders->empty()); }
 };
 
 // What a restricted role may read: everything except what earlier phases left in the work tree.
@@ -54,6 +58,11 @@ std::vector<std::string> restricted_paths();
 // For a tool of another program, called as Claude Code calls its Bash, Write, Edit, MultiEdit and NotebookEdit: why the
 // open steps do not allow it; empty if they do.
 std::string interlock_denial(const WorkTreeAccess& place, const ToolCall& call);
+
+// What a command in the work tree reaches: git's folders too, wherever they are, but only to read. A restricted role
+// sees only the change: neither git, which has the commits, branches and notes of earlier work, nor what `only`
+// excludes.
+sandbox::Place reached_in(const WorkTreeAccess& place);
 
 // `allowed`: names; empty: all of them. A restricted role does not get tools that it may not use.
 Tools make_work_tools(WorkTreeAccess place, const std::vector<std::string>& allowed = {});

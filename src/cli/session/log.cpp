@@ -44,8 +44,8 @@ std::string words_for(const agent::LoggedEvent& event) {
                        text("role").empty() ? "" : " as ", text("role"), text("mode"), text("sandbox"));
   }
   if (type == "turn") {
-    return fmt::format("{} ({}){}{}", text("stop"), numbers_of(payload), text("breaks").empty() ? "" : "; breaks ",
-                       text("breaks"));
+    return fmt::format("{} ({}){}{}{}", text("stop"), numbers_of(payload), text("breaks").empty() ? "" : "; breaks ",
+                       text("breaks"), payload["malformed"] == Value(true) ? "; partly unreadable" : "");
   }
   if (type == "discarded") {
     return fmt::format("discarded, attempt {}: {} ({})", to_json(payload["attempt"]), text("rule"),
@@ -54,6 +54,9 @@ std::string words_for(const agent::LoggedEvent& event) {
   if (type == "tool_started") return fmt::format("{} {}", text("tool"), text("what"));
   if (type == "tool_ended") {
     return fmt::format("{} {}", text("tool"), payload["error"] == Value(true) ? "failed" : "done");
+  }
+  if (type == "program_tool") {
+    return fmt::format("{} {}{}", text("tool"), text("what"), payload["error"] == Value(true) ? ": failed" : "");
   }
   if (type == "refused") return fmt::format("refused {}: {}", text("what"), text("why"));
   if (type == "issue") return fmt::format("issue, {} {}: {}", text("severity"), text("kind"), text("summary"));
@@ -97,7 +100,10 @@ std::string reply_text(const std::string& bytes) {
   for (const Value& block : content->items()) {
     const std::string type = text_at(block, "type");
     if (type == "text") text += indented(text_at(block, "text"));
-    if (type == "tool_use") text += indented(fmt::format("{} {}", text_at(block, "name"), to_json(block["input"])));
+    if (type != "tool_use") continue;
+    const Value& input = block["input"];
+    text +=
+        indented(fmt::format("{} {}", text_at(block, "name"), input.is_string() ? input.as_string() : to_json(input)));
   }
   return text;
 }
@@ -105,7 +111,8 @@ std::string reply_text(const std::string& bytes) {
 std::string full_text(const agent::AgentLog& log, const agent::LoggedEvent& event) {
   if (event.type == "turn" || event.type == "discarded")
     return reply_text(log.blob(text_at(event.payload, "reply")).value_or(""));
-  if (event.type == "tool_ended") return indented(log.blob(text_at(event.payload, "result")).value_or(""));
+  if (event.type == "tool_ended" || event.type == "program_tool")
+    return indented(log.blob(text_at(event.payload, "result")).value_or(""));
   return {};
 }
 
