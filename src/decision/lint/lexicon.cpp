@@ -24,9 +24,9 @@ constexpr Language kLanguages[] = {
 };
 
 constexpr std::pair<std::string_view, PhraseKind> kIdeas[] = {
-    {"offers", PhraseKind::kOffer},        {"choices", PhraseKind::kChoice}, {"approvals", PhraseKind::kApproval},
-    {"narration", PhraseKind::kNarration}, {"status", PhraseKind::kStatus},  {"summary", PhraseKind::kSummary},
-    {"reasoning", PhraseKind::kReasoning}, {"drops", PhraseKind::kDrop},
+    {"offers", PhraseKind::kOffer},       {"choices", PhraseKind::kChoice},      {"approvals", PhraseKind::kApproval},
+    {"questions", PhraseKind::kQuestion}, {"narration", PhraseKind::kNarration}, {"status", PhraseKind::kStatus},
+    {"summary", PhraseKind::kSummary},    {"reasoning", PhraseKind::kReasoning}, {"drops", PhraseKind::kDrop},
 };
 
 // <name> in a pattern stands for the word list of that name. Named groups, (?<name>…), are not used in the lexicons.

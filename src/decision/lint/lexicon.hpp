@@ -8,12 +8,12 @@
 //   version: en-1               # part of every finding; incremented with each change
 //   blocks: true                # false: its findings only advise
 //   words: {verb: add|write}    # <verb> in a pattern stands for (?:add|write)
-//   offers:                     # also: choices, approvals, narration, status, summary, reasoning, drops
+//   offers:                     # also: choices, approvals, questions, narration, status, summary, reasoning, drops
 //     - on: [know]              # the pattern is tried where one of these words (folded) occurs
 //       find: '\blet me know\b' # PCRE2, on one sentence (choices: one line), folded, single spaces
 //       with: [i, we]           # and only where one of these occurs too: avoids useless searches
 //       unless: '...'           # not where this matches too
-//       where: last             # only in the last sentence of the text
+//       where: last             # out of scope only in the last sentence: others may ask and answer themselves
 //       scope: out              # only out of scope (or: in)
 //   labels: '...'               # a line that is only this and a colon, or starts with it and a colon
 //   label_lines: '...'          # a line that is only this, with or without a colon
@@ -41,7 +41,7 @@
 
 namespace sb::decision::linting {
 
-enum class PhraseKind { kOffer, kChoice, kApproval, kNarration, kStatus, kSummary, kReasoning, kDrop };
+enum class PhraseKind { kOffer, kChoice, kApproval, kQuestion, kNarration, kStatus, kSummary, kReasoning, kDrop };
 enum class ScopeFilter { kAlways, kIn, kOut };
 
 struct Lexicon;

@@ -100,7 +100,8 @@ TEST(Lint, HasASampleForEveryRule) {
 
 TEST(Lint, BlocksNoneOfTheOrdinaryReplies) {
   std::size_t count = 0;
-  for (const char* file : {"ordinary-replies.jsonl", "ordinary-replies-2.jsonl", "ordinary-replies-3.jsonl"}) {
+  for (const char* file :
+       {"ordinary-replies.jsonl", "ordinary-replies-2.jsonl", "ordinary-replies-3.jsonl", "ordinary-replies-4.jsonl"}) {
     for (const Value& row : read_rows(data_path(file))) {
       ++count;
       const std::string& text = row["text"].as_string();
@@ -109,9 +110,20 @@ TEST(Lint, BlocksNoneOfTheOrdinaryReplies) {
           EXPECT_EQ(finding.severity, Severity::kAdvise) << finding.rule << ": " << text;
         }
       }
+      for (const Finding& finding : lint(text, {})) EXPECT_NE(finding.rule, "INT023-PROSE-APPROVAL") << text;
     }
   }
   EXPECT_GE(count, 360u);
+}
+
+TEST(Lint, FindsRequestsForLeaveInScopeAndOut) {
+  const auto rows = read_rows(data_path("approvals.jsonl"));
+  ASSERT_GE(rows.size(), 20u);
+  for (const Value& row : rows) {
+    const std::string& text = row["text"].as_string();
+    EXPECT_TRUE(blocks(text, R"({"scope":"out"})")) << text;
+    EXPECT_TRUE(blocks(text)) << text;
+  }
 }
 
 TEST(Lint, FindsOffersHoweverTheyArePhrased) {

@@ -38,6 +38,8 @@ std::string_view rule_of(PhraseKind phrase_kind) {
       return rule::kInlineChoice;
     case PhraseKind::kApproval:
       return rule::kProseApproval;
+    case PhraseKind::kQuestion:
+      return rule::kQuestionNoBlock;
     case PhraseKind::kNarration:
       return rule::kNarration;
     case PhraseKind::kStatus:
@@ -289,20 +291,28 @@ class Scanner {
     try_phrases(sentence_phrases_, span, masked_.prose, false);
     last_span_ = span;
     for (const Phrase* phrase : sentence_phrases_) {
-      if (phrase->last_only) last_.push_back(phrase);
+      if (waits_for_end(*phrase)) last_.push_back(phrase);
     }
     sentence_phrases_.clear();
   }
 
-  // `Q: Do you want …? A: No.` reports a question that is already answered.
+  // `Q: Do you want …? A: No.` reports a question that is already answered; `Can I …? No: …` answers its own.
   bool is_answered(Span span) const {
-    const auto starts_with_any = [&](std::size_t at, std::initializer_list<std::string_view> heads) {
+    const auto rest_from = [&](std::size_t at) {
       while (byte(at) == ' ' || byte(at) == '\n' || byte(at) == '*' || byte(at) == '_' || byte(at) == '-') ++at;
-      const auto rest = std::string_view(prose_).substr(std::min(at, prose_.size()));
+      return std::string_view(prose_).substr(std::min(at, prose_.size()));
+    };
+    const auto starts_with_any = [](std::string_view rest, std::initializer_list<std::string_view> heads) {
       return std::any_of(heads.begin(), heads.end(), [&](std::string_view head) { return rest.starts_with(head); });
     };
-    return starts_with_any(span.begin, {"q:", "question:", "в:", "вопрос:"}) &&
-           starts_with_any(span.end, {"a:", "answer:", "о:", "ответ:"});
+    const std::string_view next = rest_from(span.end);
+    for (const std::string_view word : {"yes", "no", "да", "нет"}) {
+      if (next.starts_with(word) && starts_with_any(next.substr(word.size()), {",", ".", ":", ";", " —", " –"})) {
+        return true;
+      }
+    }
+    return starts_with_any(rest_from(span.begin), {"q:", "question:", "в:", "вопрос:"}) &&
+           starts_with_any(next, {"a:", "answer:", "о:", "ответ:"});
   }
 
   // Generated repetition contains the same stretch again and again; a pattern that did not match it once never does.
@@ -316,6 +326,7 @@ class Scanner {
     switch (phrase.phrase_kind) {
       case PhraseKind::kOffer:
       case PhraseKind::kApproval:
+      case PhraseKind::kQuestion:
         return rules_.offers;
       case PhraseKind::kChoice:
         return rules_.choices;
@@ -326,11 +337,13 @@ class Scanner {
     }
   }
 
+  bool waits_for_end(const Phrase& phrase) const { return phrase.last_only && rules_.scope == ScopeFilter::kOut; }
+
   void try_phrases(const std::vector<const Phrase*>& phrases, Span span, const std::string& source, bool at_end) {
     bool is_made = false;
     bool is_clean = true;
     for (const Phrase* phrase : phrases) {
-      if (phrase->last_only != at_end) continue;
+      if (waits_for_end(*phrase) != at_end) continue;
       if (!is_made) {
         clean_.make(source, span, phrase->phrase_kind != PhraseKind::kChoice);
         if (!at_end && is_long() && is_known_clean(phrases)) return;

@@ -107,8 +107,11 @@ constexpr std::size_t kMostFindings = 1000;
 
 }  // namespace
 
-Severity Report::severity(std::string_view rule, bool is_sure) const {
-  const bool is_offer = rule == rule::kSoftOffer || rule == rule::kInlineChoice || rule == rule::kProseApproval;
+Severity Report::severity(std::string_view rule, std::string_view lexicon, bool is_sure) const {
+  // A question that a lexicon knows asks for leave to act.
+  const bool asks_leave = rule == rule::kQuestionNoBlock && !lexicon.empty();
+  const bool is_offer =
+      rule == rule::kSoftOffer || rule == rule::kInlineChoice || rule == rule::kProseApproval || asks_leave;
   if (rule == rule::kGsProseNotTool || !is_sure) return Severity::kAdvise;
   if (rule == rule::kGsDropNarration) return context_.profile == "gstack" ? Severity::kBlock : Severity::kAdvise;
   if (context_.scope == LintScope::kOut && !context_.prompt_open) {
@@ -117,11 +120,11 @@ Severity Report::severity(std::string_view rule, bool is_sure) const {
   const bool is_prose_rule = rule == rule::kQuestionNoBlock || rule == rule::kNarration || rule == rule::kStatus ||
                              rule == rule::kFreeSummary || rule == rule::kReasoning;
   const bool prose_blocks = context_.phase == LintPhase::kPostInput || context_.prompt_open;
-  return is_prose_rule && !prose_blocks ? Severity::kAdvise : Severity::kBlock;
+  return is_prose_rule && !asks_leave && !prose_blocks ? Severity::kAdvise : Severity::kBlock;
 }
 
 void Report::add(std::string_view rule, Span span, std::string_view lexicon, bool is_sure) {
-  const Severity level = severity(rule, is_sure);
+  const Severity level = severity(rule, lexicon, is_sure);
   if (context_.blocking_only && level == Severity::kAdvise) return;
   if (is_full()) return;
   const std::size_t near = findings_.size() - std::min<std::size_t>(findings_.size(), 32);

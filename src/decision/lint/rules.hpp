@@ -79,7 +79,7 @@ class Report {
   std::vector<Finding> finish();
 
  private:
-  Severity severity(std::string_view rule, bool is_sure) const;
+  Severity severity(std::string_view rule, std::string_view lexicon, bool is_sure) const;
 
   const LintContext& context_;
   std::vector<Finding> findings_;
