@@ -193,17 +193,14 @@ PreferenceCounts count_preferences(const Value& preferences) {
   for (const auto& [id, value] : preferences.members()) {
     const auto stored = decision::stored_preference(preferences, id);
     const auto preference = stored ? decision::parse_preference(*stored) : std::nullopt;
+    const bool may_be_inert = suppresses(stored);
     ++counts.total;
     ++(!preference                                       ? counts.other
+       : may_be_inert && decision::is_one_way_id(id)     ? counts.inert_one_way
+       : may_be_inert && decision::is_split_id(id)       ? counts.inert_split
        : *preference == decision::Preference::kAlwaysAsk ? counts.always_ask
        : *preference == decision::Preference::kNeverAsk  ? counts.never_ask
                                                          : counts.ask_only_one_way);
-    if (!suppresses(stored)) continue;
-    if (decision::is_one_way_id(id)) {
-      ++counts.inert_one_way;
-    } else if (decision::is_split_id(id)) {
-      ++counts.inert_split;
-    }
   }
   return counts;
 }

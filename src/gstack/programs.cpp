@@ -137,9 +137,9 @@ int stats(const Call& call) {
         fmt::format("{}: {} is not an object, so it has no effect\n", call.called_as, call.place.preferences()));
   }
   const PreferenceCounts counts = count_preferences(*preferences);
-  call.out(fmt::format("TOTAL: {}\nALWAYS_ASK: {}\nNEVER_ASK: {}\nASK_ONLY_ONE_WAY: {}\n", counts.total,
-                       counts.always_ask, counts.never_ask, counts.ask_only_one_way));
-  if (counts.inert_one_way > 0) call.out(fmt::format("INERT_ONE_WAY: {}\n", counts.inert_one_way));
+  call.out(fmt::format("TOTAL: {}\nALWAYS_ASK: {}\nNEVER_ASK: {}\nASK_ONLY_ONE_WAY: {}\nINERT_ONE_WAY: {}\n",
+                       counts.total, counts.always_ask, counts.never_ask, counts.ask_only_one_way,
+                       counts.inert_one_way));
   if (counts.inert_split > 0) call.out(fmt::format("INERT_SPLIT: {}\n", counts.inert_split));
   if (counts.other > 0) call.out(fmt::format("OTHER: {}\n", counts.other));
   return kDone;
@@ -163,7 +163,7 @@ int run_command(Call& call) {
 
 int log_question(Call& call) {
   if (const Status found = find_place(call); !found) return call.refuse(found.error());
-  if (call.arguments.empty()) return call.refuse("invalid JSON: no event given");
+  if (call.arguments.empty()) return call.refuse("no event given: expected one JSON payload argument");
   const std::string& text = call.arguments.front();
   if (text.size() > limits::kInputBytes) {
     return call.refuse(fmt::format("the event is longer than {} bytes", limits::kInputBytes));

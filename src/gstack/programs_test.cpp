@@ -300,7 +300,7 @@ TEST_F(Gap16, OneListOfPhrasesForBothPrograms) {
 TEST_F(Gap19, ASplitIdIsAcceptedAndCountedAsInert) {
   EXPECT_EQ(write("ship-split-rspec", "never-ask").code, 0);
   EXPECT_EQ(preference({"--stats"}).output,
-            "TOTAL: 1\nALWAYS_ASK: 0\nNEVER_ASK: 1\nASK_ONLY_ONE_WAY: 0\nINERT_SPLIT: 1\n");
+            "TOTAL: 1\nALWAYS_ASK: 0\nNEVER_ASK: 0\nASK_ONLY_ONE_WAY: 0\nINERT_ONE_WAY: 0\nINERT_SPLIT: 1\n");
 }
 
 TEST_F(Write, AFullDiskChangesNothing) {
@@ -343,11 +343,12 @@ TEST_F(Keep, ClearingABrokenFileKeepsABackup) {
 }
 
 TEST_F(Keep, Stats) {
-  EXPECT_EQ(preference({"--stats"}).output, "TOTAL: 0\nALWAYS_ASK: 0\nNEVER_ASK: 0\nASK_ONLY_ONE_WAY: 0\n");
+  EXPECT_EQ(preference({"--stats"}).output,
+            "TOTAL: 0\nALWAYS_ASK: 0\nNEVER_ASK: 0\nASK_ONLY_ONE_WAY: 0\nINERT_ONE_WAY: 0\n");
   plant(R"({"a":"always-ask","b":"never-ask","c":"ask-only-for-one-way","review-sql-safety":"never-ask",
             "cso-finding-fix":"always-ask","d":"maybe","e":3})");
   EXPECT_EQ(preference({"--stats"}).output,
-            "TOTAL: 7\nALWAYS_ASK: 2\nNEVER_ASK: 2\nASK_ONLY_ONE_WAY: 1\nINERT_ONE_WAY: 1\nOTHER: 2\n");
+            "TOTAL: 7\nALWAYS_ASK: 2\nNEVER_ASK: 1\nASK_ONLY_ONE_WAY: 1\nINERT_ONE_WAY: 1\nOTHER: 2\n");
 }
 
 TEST_F(Keep, HelpAndUnknownSubcommands) {
