@@ -36,7 +36,8 @@ int main(int argc, char** argv) {
     const std::vector<std::string> arguments(argv + (argc > 0 ? 1 : 0), argv + argc);
     if (sb::hook::is_compatible_name(program)) return sb::hook::run_program(program, arguments, seams);
     // As silent as signalbox-hook itself, even when the output cannot be written: the host must not notice.
-    if (arguments == std::vector<std::string>{"hook"}) return sb::hook::run_process("signalbox-hook", {}, seams);
+    const bool is_hook = arguments == std::vector<std::string>{"hook"} || sb::hook::is_hook_name(program);
+    if (is_hook) return sb::hook::run_process(program, {}, seams);
     if (arguments == std::vector<std::string>{"forward-hook"}) return sb::host::forward_hook(seams);
     return sb::cli::run(sb::cli::commands(), arguments, seams);
   } catch (const std::bad_alloc&) {

@@ -15,6 +15,9 @@ namespace sb::gstack {
 
 inline constexpr std::string_view kQuestionPreferenceProgram = "gstack-question-preference";
 inline constexpr std::string_view kQuestionLogProgram = "gstack-question-log";
+// gstack's two hooks.
+inline constexpr std::string_view kQuestionPreferenceHook = "question-preference-hook";
+inline constexpr std::string_view kQuestionLogHook = "question-log-hook";
 
 // The output of `--help`.
 std::string question_preference_help(std::string_view called_as);

@@ -5,6 +5,8 @@
 #include "base/limits.hpp"
 #include "base/text/printable.hpp"
 #include "base/text/unicode.hpp"
+#include "gstack/preference_files.hpp"
+#include "hook/hook_program.hpp"
 
 namespace sb::hook {
 namespace {
@@ -13,12 +15,19 @@ constexpr std::size_t kLongestMessage = 1'000;
 
 }  // namespace
 
+Result<ErrorLog::Place> ErrorLog::place() const {
+  if (is_hook_name(program_)) {
+    return Place{SB_TRY(gstack::state_root(seams_.files, seams_.environment)), program_ + ":"};
+  }
+  return Place{SB_TRY(sb::homes(seams_.environment)).state, "signalbox-hook"};
+}
+
 void ErrorLog::add(std::string_view message) {
-  const auto homes = sb::homes(seams_.environment);
-  if (!homes || !seams_.files.make_directories(homes->state, 0700)) return;
-  const std::string path = join_path(homes->state, "hook-errors.log");
+  const auto here = place();
+  if (!here || !seams_.files.make_directories(here->folder, 0700)) return;
+  const std::string path = join_path(here->folder, "hook-errors.log");
   const std::string text = cut_utf16(one_line(printable(message)), kLongestMessage);
-  const std::string line = fmt::format("{} signalbox-hook {}\n", to_rfc3339(seams_.clock.now_ms()), text);
+  const std::string line = fmt::format("{} {} {}\n", to_rfc3339(seams_.clock.now_ms()), here->name, text);
   if (const auto before = seams_.files.read_tail(path, limits::kHookLogBytes);
       before && before->size() >= limits::kHookLogBytes) {
     const std::size_t cut = before->find('\n', before->size() - limits::kHookLogBytes / 2);

@@ -46,19 +46,28 @@ Result<std::string> answer_to(const HookEvent& event, const HookContext& hook_co
   return "";
 }
 
-Result<std::string> answer(const Seams& seams, ErrorLog& log) {
+// What an event without a name is under this name of the program.
+EventKind expected_kind(std::string_view program) {
+  if (program == gstack::kQuestionPreferenceHook) return EventKind::kPreToolUse;
+  if (program == gstack::kQuestionLogHook) return EventKind::kPostToolUse;
+  return EventKind::kOther;
+}
+
+Result<std::string> answer(std::string_view program, const Seams& seams, ErrorLog& log) {
   const std::string input = SB_TRY(read_all(seams.streams));
   if (input.find_first_not_of(" \t\r\n") == std::string::npos) {
     return fail(ErrorCode::kInvalid, "the event is empty");
   }
-  return answer_to(SB_TRY(read_event(input)), {seams, log});
+  const auto event = read_event(input, expected_kind(program));
+  if (!event) return fail(event.error().code, "stdin parse failed: " + event.error().to_string());
+  return answer_to(*event, {seams, log});
 }
 
 // Never breaks the host: on any failure the output is empty.
-void run_hook(const Seams& seams) {
-  ErrorLog log(seams);
+void run_hook(std::string_view program, const Seams& seams) {
+  ErrorLog log(seams, program);
   try {
-    const auto text = answer(seams, log);
+    const auto text = answer(program, seams, log);
     if (!text) return log.add(text.error());
     if (!text->empty()) seams.streams.out(*text + "\n");
     if (const Status written = seams.streams.flush(); !written) log.add(written.error());
@@ -73,6 +82,10 @@ bool is_compatible_name(std::string_view program) {
   return program == gstack::kQuestionPreferenceProgram || program == gstack::kQuestionLogProgram;
 }
 
+bool is_hook_name(std::string_view program) {
+  return expected_kind(program) != EventKind::kOther;
+}
+
 int run_program(std::string_view program, const std::vector<std::string>& arguments, const Seams& seams) {
   if (program == gstack::kQuestionPreferenceProgram) return gstack::run_question_preference(program, arguments, seams);
   if (program == gstack::kQuestionLogProgram) return gstack::run_question_log(program, arguments, seams);
@@ -84,7 +97,7 @@ int run_program(std::string_view program, const std::vector<std::string>& argume
     run_statusline(seams);
     return 0;
   }
-  run_hook(seams);
+  run_hook(program, seams);
   return 0;
 }
 

@@ -36,6 +36,25 @@ TEST_F(Unbreakable, BadInputIsSilentAndLogged) {
   }
 }
 
+TEST_F(Unbreakable, UnderGstacksNamesFailuresAreLoggedWhereGstackLogsThem) {
+  for (const char* name : {"question-preference-hook", "question-log-hook"}) {
+    FakeStreams streams("not json");
+    EXPECT_EQ(run_program(name, {}, seams(streams)), 0);
+    EXPECT_EQ(streams.output, "");
+    EXPECT_THAT(read(root_ + "/gs/hook-errors.log"), HasSubstr(std::string(name) + ": stdin parse failed"));
+  }
+  EXPECT_EQ(errors(), "");
+}
+
+TEST_F(Unbreakable, UnderGstacksNamesAnEventWithoutANameIsTheirs) {
+  Value event = before(call({question("Which?", {"a1", "b1"})}));
+  event.erase("hook_event_name");
+  FakeStreams streams(to_json(event));
+  EXPECT_EQ(run_program("question-log-hook", {}, seams(streams)), 0);
+  ASSERT_EQ(records().size(), 1u);
+  EXPECT_EQ(records()[0].string_at("user_choice"), "__unknown__");
+}
+
 TEST_F(Unbreakable, AnOversizedEventIsSilentAndLogged) {
   Value event = before(call({question("Which?", {"a1", "b1"})}));
   event.set("padding", std::string(limits::kHookEventBytes, 'x'));

@@ -20,9 +20,8 @@ int main(int argc, char** argv) {
     const sb::Environment environment = sb::Environment::of_process();
     const std::string called_as = sb::base_name(argc > 0 ? argv[0] : "");
     is_compatible = sb::hook::is_compatible_name(called_as);
-    const std::string program = is_compatible ? called_as : "signalbox-hook";
     const std::vector<std::string> arguments(argv + (argc > 0 ? 1 : 0), argv + argc);
-    return sb::hook::run_process(program, arguments, {files, clock, random, process, environment, streams});
+    return sb::hook::run_process(called_as, arguments, {files, clock, random, process, environment, streams});
   } catch (...) {
     return is_compatible ? 1 : 0;
   }

@@ -12,8 +12,14 @@ namespace {
 
 constexpr std::size_t kTextBytes = 16u << 20;
 constexpr std::int64_t kRepeatBytes = 256 << 20;
-constexpr std::array<std::string_view, 6> kPrograms = {
-    "signalbox", "signalbox-hook", "gstack-question-preference", "gstack-question-log", "terminal", "sh"};
+constexpr std::array<std::string_view, 8> kPrograms = {"signalbox",
+                                                       "signalbox-hook",
+                                                       "gstack-question-preference",
+                                                       "gstack-question-log",
+                                                       "question-preference-hook",
+                                                       "question-log-hook",
+                                                       "terminal",
+                                                       "sh"};
 constexpr std::string_view kSandbox = "sandbox";
 
 std::optional<std::string> decode_base64(std::string text) {

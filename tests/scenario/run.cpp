@@ -53,7 +53,8 @@ class Place {
 void prepare(const Place& place, const Scenario& scenario, const fs::path& programs) {
   for (const fs::path& folder : {place.bin(), place.home(), place.work()}) fs::create_directory(folder);
   fs::create_symlink(programs / "signalbox", place.bin() / "signalbox");
-  for (const char* name : {"signalbox-hook", "gstack-question-preference", "gstack-question-log"}) {
+  for (const char* name : {"signalbox-hook", "gstack-question-preference", "gstack-question-log",
+                           "question-preference-hook", "question-log-hook"}) {
     fs::create_symlink(programs / "signalbox-hook", place.bin() / name);
   }
   // It is built next to the runner.

@@ -294,7 +294,25 @@ TEST_F(Preferred, AMultiSelectThatIsNotFalseAsks) {
   }
   Value absent = voice();
   first(absent).erase("multiSelect");
-  EXPECT_EQ(fire(before(absent)).output, "");
+  EXPECT_THAT(denied(before(absent)), HasSubstr("ship-voice → Terse"));
+}
+
+TEST_F(Preferred, AnEventWithoutANameIsACallBeforeItsResponse) {
+  prefer(R"({"ship-voice":"never-ask"})");
+  Value event = before(voice());
+  event.erase("hook_event_name");
+  EXPECT_THAT(denied(event), HasSubstr("ship-voice → Terse"));
+  for (const char* tool : {"Bash", "Edit", ""}) {
+    Value other = before(voice(), tool);
+    other.erase("hook_event_name");
+    EXPECT_EQ(fire(other).output, "") << tool;
+  }
+  Value answered =
+      after(voice("Which voice?"), Value::object({{"answers", Value::object({{"Which voice?", "Chatty"}})}}));
+  answered.erase("hook_event_name");
+  EXPECT_EQ(fire(answered).output, "");
+  ASSERT_THAT(records(), SizeIs(2));
+  EXPECT_EQ(records()[1].string_at("user_choice"), "Chatty");
 }
 
 TEST_F(Preferred, AMarkAndALineRecommendingDifferentOptionsAsk) {

@@ -37,6 +37,13 @@ std::string text_at(const Value& object, std::string_view name) {
   return object.string_at(name).value_or("");
 }
 
+// gstack's hooks also accept a call of a tool whose event has no name.
+EventKind kind_of_unnamed(const Value& root, EventKind expected) {
+  if (text_at(root, "tool_name").empty()) return EventKind::kOther;
+  if (expected != EventKind::kOther) return expected;
+  return root.find("tool_response") ? EventKind::kPostToolUse : EventKind::kPreToolUse;
+}
+
 CallOption option_of(const Value& value) {
   if (value.is_string()) return {value.as_string(), ""};
   const std::string label = text_at(value, "label");
@@ -100,11 +107,12 @@ bool is_named_by(std::string_view label, std::string_view choice) {
 
 }  // namespace
 
-Result<HookEvent> read_event(std::string_view json) {
+Result<HookEvent> read_event(std::string_view json, EventKind expected) {
   Value root = SB_TRY(parse_json(json));
   if (!root.is_object()) return fail(ErrorCode::kInvalid, "the event is not a JSON object");
   HookEvent event;
-  event.kind = kind_of(text_at(root, "hook_event_name"));
+  event.kind =
+      root.find("hook_event_name") ? kind_of(text_at(root, "hook_event_name")) : kind_of_unnamed(root, expected);
   event.session = text_at(root, "session_id");
   event.subagent = text_at(root, "agent_id");
   event.directory = text_at(root, "cwd");

@@ -29,8 +29,9 @@ struct HookEvent {
   std::string last_message;  // of Stop: the agent's last message
 };
 
-// kInvalid when the text is not a JSON object.
-Result<HookEvent> read_event(std::string_view json);
+// kInvalid when the text is not a JSON object. A tool's event without `hook_event_name` is what is expected, or else
+// PostToolUse if it has a response and PreToolUse if not.
+Result<HookEvent> read_event(std::string_view json, EventKind expected = EventKind::kOther);
 
 // AskUserQuestion, the host's own or an MCP server's replacement.
 bool is_question_tool(std::string_view tool);
