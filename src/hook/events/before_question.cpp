@@ -114,6 +114,37 @@ bool has_gstack_marker(const CallQuestion& question) {
   return !gstack_markers_in(question.text).ids.empty();
 }
 
+// A person at Conductor. gstack's own hook goes by the variables alone, and would make a headless agent wait for a
+// reply.
+bool is_conductor(const Environment& environment) {
+  if (environment.get("OPENCLAW_SESSION") || environment.get("GSTACK_HEADLESS")) return false;
+  return environment.get("CONDUCTOR_WORKSPACE_PATH") || environment.get("CONDUCTOR_PORT");
+}
+
+// Conductor turns the host's question tool off, and calls of its own one get lost. So what is neither decided nor wrong
+// is asked in the reply.
+std::string ask_in_prose(const PlannedList& planned) {
+  std::string text =
+      "[conductor] Questions asked with a tool get lost in Conductor. Do not call AskUserQuestion, the host's or "
+      "any mcp__*__AskUserQuestion.";
+  bool is_all_planned = !planned.empty();
+  for (const auto& each : planned) {
+    is_all_planned = is_all_planned && each.has_value();
+    if (!each) continue;
+    const bool is_brief = each->decision.opened.source.string_at("profile") == "gstack";
+    text += fmt::format(
+        "\n{0}: print exactly what `signalbox render --next {0} --host {1}` prints and stop; the person answers with "
+        "`signalbox inbox answer {0} CHOICE`.",
+        each->decision.id, is_brief ? "brief" : "text");
+  }
+  if (is_all_planned) return text;
+  return text +
+         "\nWrite the decision into your reply instead: a D<N> title, an ELI10 of the issue, a Recommendation line, "
+         "then one paragraph per choice with its letter, `(recommended)` where it applies and `Completeness: X/10`. "
+         "Tell the user to reply with a letter, then stop. Something irreversible needs a typed confirmation: do not "
+         "continue on a vague reply. Record the answer with gstack-question-log, because no hook sees it.";
+}
+
 }  // namespace
 
 std::string deny_response(std::string_view reason) {
@@ -155,15 +186,21 @@ Result<std::string> before_question(const HookEvent& event, const HookContext& h
     }
     note = SB_TRY(notes(event, questions, planned, *home, seams));
   }
-  // Without the marker the planned id is unknown.
-  if (!note.is_unmarked && std::ranges::all_of(questions, has_gstack_marker)) {
+  if (std::ranges::any_of(questions, has_gstack_marker)) {
     const auto place = SB_TRY(gstack::preference_paths(
         seams.files, seams.environment,
         event.directory.empty() ? SB_TRY(gstack::working_directory(seams.files, seams.environment)) : event.directory));
-    if (const auto decided = SB_TRY(decide_by_preference(questions, planned, seams.files, place))) {
+    // Without our marker the planned id is unknown.
+    const bool may_decide = !note.is_unmarked && std::ranges::all_of(questions, has_gstack_marker);
+    const auto decided =
+        may_decide ? SB_TRY(decide_by_preference(questions, planned, seams.files, place)) : std::nullopt;
+    if (decided) {
       const auto holds = SB_TRY(record_decided(event, questions, planned, *decided, place, hook_context));
       if (std::ranges::find(holds, true) != holds.end()) return deny_response(decided_reason(*decided, holds));
     }
+  }
+  if (is_conductor(seams.environment)) {
+    return deny_response(ask_in_prose(planned) + (note.text.empty() ? "" : "\n" + note.text));
   }
   return note.text.empty() ? "" : additional_context(kPreToolUse, note.text);
 }

@@ -214,7 +214,7 @@ TEST_F(Gap17, MultiSelectIsNeverDecided) {
   EXPECT_EQ(fire(before(voice("Which? <gstack-qid:ship-voice>", kVoices, true))).output, "");
 }
 
-TEST_F(Gap18, ConductorVariablesChangeNothing) {
+TEST_F(Gap18, ConductorVariablesDoNotCountInAHeadlessSession) {
   prefer(R"({"ship-voice":"never-ask"})");
   auto variables = environment_.all();
   variables["CONDUCTOR_WORKSPACE_PATH"] = "/c";
@@ -313,6 +313,43 @@ TEST_F(Preferred, AnEventWithoutANameIsACallBeforeItsResponse) {
   EXPECT_EQ(fire(answered).output, "");
   ASSERT_THAT(records(), SizeIs(2));
   EXPECT_EQ(records()[1].string_at("user_choice"), "Chatty");
+}
+
+class AtConductor : public HookFixture {
+ protected:
+  void at(const std::string& name, const std::string& value = "1") {
+    auto variables = environment_.all();
+    variables[name] = value;
+    environment_ = Environment(variables);
+  }
+};
+
+TEST_F(AtConductor, AQuestionThatIsNotDecidedIsAskedInProse) {
+  prefer(R"({"ship-voice":"never-ask"})");
+  at("CONDUCTOR_WORKSPACE_PATH", "/ws");
+  EXPECT_THAT(denied(before(voice("Which?"))),
+              AllOf(HasSubstr("[conductor]"), HasSubstr("Do not call AskUserQuestion"),
+                    HasSubstr("reply with a letter"), HasSubstr("typed confirmation")));
+  EXPECT_THAT(denied(before(voice("Drop it? <gstack-qid:review-sql-safety>"))), HasSubstr("[conductor]"));
+  EXPECT_THAT(denied(before(voice())), AllOf(HasSubstr("auto-decide] ship-voice"), Not(HasSubstr("[conductor]"))));
+  EXPECT_EQ(fire(before(voice(), "Bash")).output, "");
+}
+
+TEST_F(AtConductor, APlannedQuestionIsCheckedFirstAndNamesItsOwnRendering) {
+  at("CONDUCTOR_PORT", "55070");
+  const Plan planned = plan(kBranch);
+  EXPECT_THAT(denied(before(planned.input)),
+              AllOf(HasSubstr("[conductor]"), HasSubstr("render --next " + planned.decision + " --host text"),
+                    Not(HasSubstr("reply with a letter"))));
+  Value wrong = planned.input;
+  first(wrong).set("multiSelect", true);
+  EXPECT_THAT(denied(before(wrong)), Not(HasSubstr("[conductor]")));
+}
+
+TEST_F(AtConductor, WithoutAPersonNothingIsRedirected) {
+  at("CONDUCTOR_PORT", "55070");
+  at("GSTACK_HEADLESS");
+  EXPECT_EQ(fire(before(voice("Which?"))).output, "");
 }
 
 TEST_F(Preferred, AMarkAndALineRecommendingDifferentOptionsAsk) {
