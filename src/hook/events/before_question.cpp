@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/limits.hpp"
+#include "gstack/memory_notes.hpp"
 #include "hook/events/auto_decide.hpp"
 #include "hook/events/event_answers.hpp"
 #include "hook/events/planned_call.hpp"
@@ -114,6 +115,19 @@ bool has_gstack_marker(const CallQuestion& question) {
   return !gstack_markers_in(question.text).ids.empty();
 }
 
+// What past answers suggest; empty for most questions.
+Result<std::string> memory_of(const HookEvent& event, const std::vector<CallQuestion>& questions,
+                              const gstack::PreferencePaths& place, const Seams& seams) {
+  std::vector<std::string> ids;
+  for (const CallQuestion& question : questions) {
+    const GstackMarkers markers = gstack_markers_in(question.text);
+    if (!markers.ids.empty()) ids.push_back(markers.ids.front());
+  }
+  const auto found = SB_TRY(gstack::memory_notes(place, event.session, ids, seams));
+  if (found.empty()) return "";
+  return fmt::format("[plan-tune memory] Past answers suggest: {}", fmt::join(found, " | "));
+}
+
 // A person at Conductor. gstack's own hook goes by the variables alone, and would make a headless agent wait for a
 // reply.
 bool is_conductor(const Environment& environment) {
@@ -198,6 +212,9 @@ Result<std::string> before_question(const HookEvent& event, const HookContext& h
       const auto holds = SB_TRY(record_decided(event, questions, planned, *decided, place, hook_context));
       if (std::ranges::find(holds, true) != holds.end()) return deny_response(decided_reason(*decided, holds));
     }
+    const auto memory = memory_of(event, questions, place, seams);
+    if (!memory) hook_context.log.add(memory.error());
+    if (memory && !memory->empty()) note.text += (note.text.empty() ? "" : "\n") + *memory;
   }
   if (is_conductor(seams.environment)) {
     return deny_response(ask_in_prose(planned) + (note.text.empty() ? "" : "\n" + note.text));
