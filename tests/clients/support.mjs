@@ -35,10 +35,11 @@ const timeoutMs = 120_000;
 // A client that a failed test left open must not block the whole run. Its server ends when our end of the pipe closes.
 after(() => setTimeout(() => process.exit(), 2_000).unref());
 
-// One test. `body` gets the Place; an exception fails the test and prints the ends of all logs.
-export function scenario(name, body, { timeout = 3 * timeoutMs } = {}) {
+// One test. `body` gets the Place; an exception fails the test and prints the ends of all logs. `skip` is false, or the
+// reason why it cannot run here.
+export function scenario(name, body, { timeout = 3 * timeoutMs, skip = false } = {}) {
   const file = path.basename(process.argv[1], '.test.mjs');
-  test(`${file}: ${name}`, async () => {
+  test(`${file}: ${name}`, { skip }, async () => {
     const place = new Place(`${file} ${name}`);
     let timer;
     const late = new Promise((_, reject) => {
