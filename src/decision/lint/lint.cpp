@@ -69,8 +69,22 @@ class Run {
         if (shown >= 2) dropped_only(block);
       }
     }
-    prose({.scope = ScopeFilter::kOut});
+    prose({.scope = ScopeFilter::kOut, .instruction = instruction()});
     if (context_.gs) check_chain(*context_.gs, "", body_, report_);
+  }
+
+  // The line above the options of a reply that ends in a block, or all of one that is a brief; otherwise empty.
+  Span instruction() const {
+    if (text_.find("ELI10:") != std::string_view::npos) {
+      const auto brief = parse_brief(text_);
+      if (brief && brief->label) return {brief->body.begin, body_.end};
+    }
+    if (text_.find("\n1) ") == std::string_view::npos) return {};
+    const auto parsed = parse_blocks(text_, body_, masked_.code);
+    if (parsed.blocks.size() != 1) return {};
+    const Block& block = parsed.blocks.front();
+    const bool is_block = block.is_strict && block.options.size() > 1 && !block.before.empty() && block.after.empty();
+    return is_block ? block.before.back().span : Span{};
   }
 
   void dropped_only(const Block& block) {

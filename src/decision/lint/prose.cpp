@@ -337,6 +337,10 @@ class Scanner {
     }
   }
 
+  static bool asks_leave(const Phrase& phrase) {
+    return phrase.phrase_kind == PhraseKind::kApproval || phrase.phrase_kind == PhraseKind::kQuestion;
+  }
+
   bool waits_for_end(const Phrase& phrase) const { return phrase.last_only && rules_.scope == ScopeFilter::kOut; }
 
   void try_phrases(const std::vector<const Phrase*>& phrases, Span span, const std::string& source, bool at_end) {
@@ -344,6 +348,7 @@ class Scanner {
     bool is_clean = true;
     for (const Phrase* phrase : phrases) {
       if (waits_for_end(*phrase) != at_end) continue;
+      if (asks_leave(*phrase) && rules_.instruction.overlaps(span)) continue;
       if (!is_made) {
         clean_.make(source, span, phrase->phrase_kind != PhraseKind::kChoice);
         if (!at_end && is_long() && is_known_clean(phrases)) return;

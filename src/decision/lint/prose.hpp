@@ -20,6 +20,7 @@ struct ProseRules {
   bool silence = false;    // INT030-033
   bool drops = true;
   ScopeFilter scope = ScopeFilter::kIn;
+  Span instruction = {};  // leave may be asked for here, because options follow
 };
 
 // Checks masked.prose only between blanked bytes; `text` is the original.
