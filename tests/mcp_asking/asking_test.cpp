@@ -6,7 +6,9 @@ namespace sb {
 namespace {
 
 using namespace test_program;
+using testing::AllOf;
 using testing::HasSubstr;
+using testing::Not;
 
 TEST_F(McpAsking, InTheDialogOfAClientWithSessions) {
   for (const auto* version : {"2025-06-18", "2025-11-25"}) {
@@ -133,6 +135,50 @@ TEST_F(McpAsking, AnAnswerInTheTerminalEndsTheDialog) {
   const std::string id = listed.substr(0, listed.find(' '));
   EXPECT_THAT(shell("inbox answer " + id + " approve"), HasSubstr("approve"));
   EXPECT_EQ(line_of(client.receive())["pending"].string_at("stepId"), "second");
+}
+
+// The client shows the form a moment longer than the question is open.
+TEST_F(McpAsking, ARejectionAfterAnApprovalElsewhereIsKeptAndReported) {
+  Client client = this->client();
+  client.open("2025-11-25");
+  const Value first = line_of(client.ask(client.call("start_workflow", start())));
+  const Value question = client.ask(client.call("continue_workflow", deliver(first)));
+  const std::string listed = shell("inbox list");
+  const std::string id = listed.substr(0, listed.find(' '));
+  shell("inbox answer " + id + " approve");
+  const Value second = line_of(client.receive());
+  client.send(reply_to(question, R"({"action":"accept","content":{"choice":"reject"}})"));
+  await_late(id);
+  EXPECT_THAT(shell("inbox show " + id), HasSubstr("came late  reject, by driver (driver-client)"));
+  const Value next = client.ask(client.call("continue_workflow", look(second)));
+  EXPECT_THAT(to_json(next), HasSubstr(R"(After that driver (driver-client) answered \"reject\")"));
+  const Value later = client.ask(client.call("continue_workflow", look(second)));
+  EXPECT_THAT(to_json(later), Not(HasSubstr("After that"))) << "told once";
+}
+
+TEST_F(McpAsking, AnAnswerThatCameSecondToAskIsReportedByTheNextCallOrTheHook) {
+  for (const bool has_hook : {false, true}) {
+    Client client = this->client();
+    client.open("2025-11-25");
+    const std::string name = has_hook ? "first" : "other";
+    const auto asking = [&](const std::string& decision) {
+      return client.call("ask", json(R"({"declaration": {"decision": ")" + decision +
+                                     R"(", "instruction": "Which?", "options": ["aa", "bb"]}})"));
+    };
+    const Value question = client.ask(asking(name));
+    shell("inbox answer " + name + " aa");
+    EXPECT_EQ(to_json(line_of(client.receive())["options"]), R"(["aa"])");
+    client.send(reply_to(question, R"({"action":"accept","content":{"choice":"bb"}})"));
+    await_late(name);
+    if (has_hook) {
+      EXPECT_THAT(note_at_prompt(), AllOf(HasSubstr("After that driver"), HasSubstr("Tell the person.")));
+      EXPECT_EQ(note_at_prompt(), "") << "told once";
+    }
+    const Value open = client.ask(asking("next-" + name));
+    const Value answer = client.ask(reply_to(open, R"({"action":"accept","content":{"choice":"bb"}})"));
+    EXPECT_EQ(to_json(answer).contains("After that driver"), !has_hook) << to_json(answer);
+    EXPECT_EQ(to_json(line_of(answer)["options"]), R"(["bb"])");
+  }
 }
 
 TEST_F(McpAsking, AskPutsADecisionIntoTheInbox) {
