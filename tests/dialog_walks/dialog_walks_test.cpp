@@ -184,6 +184,14 @@ TEST_F(DialogWalk, AChainOfFiveIsAskedOneByOne) {
             R"({"E1":"include","E2":"include","E3":"include","E4":"cut","E5":"include"})");
 }
 
+// A full dialog has no row for it.
+TEST_F(DialogWalk, NoneOfAGroupOfFourIsTyped) {
+  begin_chain(4);
+  EXPECT_THAT(dialog.labels(), SizeIs(4));
+  EXPECT_THAT(dialog.answer("None of these"), Not(HasSubstr("on hold")));
+  EXPECT_THAT(dialog.question(), HasSubstr("What about those not chosen"));
+}
+
 TEST_F(DialogWalk, HoldStopsUntilThePersonContinues) {
   begin_chain(5);
   dialog.answer(kInclude);
