@@ -10,6 +10,7 @@
 #include "decision/brief.hpp"
 #include "decision/render/shown_labels.hpp"
 #include "decision/text_block.hpp"
+#include "decision/texts.hpp"
 #include "inbox/question/question.hpp"
 
 namespace sb::inbox {
@@ -26,7 +27,8 @@ bool explains(const Profile& profile) {
 
 void add_paragraph(std::string& text, std::string_view prefix, std::string_view paragraph) {
   if (!paragraph.empty()) {
-    text += fmt::format("{}{}\n\n", prefix, prefix.empty() ? quoted(paragraph) : continued(paragraph));
+    text += prefix.empty() ? fmt::format("{}\n\n", quoted(paragraph))
+                           : fmt::format("{} {}\n\n", prefix, continued(paragraph));
   }
 }
 
@@ -35,11 +37,11 @@ std::string known_first(const Decision& decision) {
   std::string text;
   add_paragraph(text, "", decision.sections.context);
   add_paragraph(text, "", decision.sections.eli10);
-  add_paragraph(text, "At stake: ", decision.sections.stakes);
+  add_paragraph(text, named("inbox.stakes"), decision.sections.stakes);
   if (decision.sections.kind_note != decision::kKindNote) add_paragraph(text, "", decision.sections.kind_note);
   add_paragraph(text, "", decision.sections.safety_notice);
-  add_paragraph(text, "Cannot be undone: ", decision.irreversible_note);
-  add_paragraph(text, "Approves exactly: ", decision.digest);
+  add_paragraph(text, named("brief.one_way"), decision.irreversible_note);
+  add_paragraph(text, named("inbox.digest"), decision.digest);
   return text;
 }
 
@@ -67,7 +69,9 @@ std::string lettered(const Decision& decision, const Profile& profile) {
 std::string choice_text(const Decision& decision, const Profile& profile) {
   std::string text = known_first(decision);
   if (decision.select.mode == decision::SelectMode::kMany) {
-    text += fmt::format("Several may be chosen: {} to {}.\n\n", decision.select.min, decision.select.max);
+    text += decision::text_with(decision.locale, "inbox.many", "counts",
+                                fmt::format("{}–{}", decision.select.min, decision.select.max)) +
+            "\n\n";
   }
   const bool has_letters = needs_letters(decision, profile);
   if (has_letters) text += lettered(decision, profile);

@@ -31,7 +31,7 @@ options:
 TEST(ChoiceText, StatesHowManyMayBeChosen) {
   EXPECT_EQ(
       choice_text(declared("{decision: env, instruction: Which?, select: many, min: 1, max: 2, options: [x, y, z]}")),
-      "Several may be chosen: 1 to 2.\n\nWhich?\n\n1) x\n2) y\n3) z");
+      "Choose 1–2.\n\nWhich?\n\n1) x\n2) y\n3) z");
 }
 
 TEST(ChoiceText, FactsComeFirst) {

@@ -130,6 +130,10 @@ std::string row_name(const std::string& field, std::size_t index, const std::str
   return fmt::format("{}:{:02}:{}", field, index + 1, id);
 }
 
+std::string wrong_field(std::string_view locale, std::string_view field, std::string_view what) {
+  return fmt::format("{}: {}", field, decision::text(locale, fmt::format("wrong.{}", what)));
+}
+
 // The words of a problem that the readers name by a code.
 std::string problem_text(std::string_view locale, const std::string& reason) {
   if (reason == "arity") return std::string(decision::text(locale, "form.arity"));
@@ -363,7 +367,7 @@ Result<Value> DecisionForm::content_for(const Item& item, const Value& content) 
     const std::string name = row_name(item.name, index++, option.shown);
     const Value* row = content.find(name);
     if (row == nullptr) continue;
-    if (!row->is_bool()) return fail(ErrorCode::kInvalid, name + ": must be true or false");
+    if (!row->is_bool()) return fail(ErrorCode::kInvalid, wrong_field(locale_, name, "boolean"));
     has_any = true;
     if (row->as_bool()) ids.push_back(option.shown);
   }
@@ -384,6 +388,10 @@ std::optional<FormAnswer> DecisionForm::read_item(const Item& item, const Value&
     case HostAnswerKind::kNone:
       return std::nullopt;
     case HostAnswerKind::kFilled:
+      for (const Value::Member& field : answer.fields.members()) {
+        const bool is_blank_text = field.value.is_string() && is_blank(field.value.as_string());
+        if (is_blank_text) return invalid(wrong_field(locale_, field.name, "empty"));
+      }
       given.values = answer.fields;
       return std::nullopt;
     case HostAnswerKind::kMore:
@@ -395,13 +403,13 @@ std::optional<FormAnswer> DecisionForm::read_item(const Item& item, const Value&
     case HostAnswerKind::kInvalid:
       return invalid(problem_text(locale_, answer.reason));
     default:
-      return invalid("it could not be parsed");
+      return invalid(std::string(decision::text(locale_, "form.unfit")));
   }
 }
 
 FormAnswer DecisionForm::read_content(const Value& content) const {
   for (const Value::Member& member : content.members()) {
-    if (properties_.find(member.name) == nullptr) return invalid(member.name + ": is not a field of this form");
+    if (properties_.find(member.name) == nullptr) return invalid(wrong_field(locale_, member.name, "field"));
   }
   FormAnswer answer{.kind = FormAnswer::Kind::kAnswered};
   if (is_walk_) {
@@ -420,7 +428,7 @@ FormAnswer DecisionForm::read_content(const Value& content) const {
     return chosen == 0 ? without(FormAnswer::Kind::kEmpty) : invalid(problem_text(locale_, "arity"));
   }
   if (!typed_confirmation_.empty() && content.string_at(kConfirmation) != typed_confirmation_) {
-    return invalid(fmt::format("{}: does not match the text to type", kConfirmation));
+    return invalid(wrong_field(locale_, kConfirmation, "words"));
   }
   return answer;
 }
@@ -429,10 +437,11 @@ FormAnswer DecisionForm::read(const Value& result) const {
   const std::string action = result.string_at("action").value_or("");
   if (action == "decline") return without(FormAnswer::Kind::kDeclined);
   if (action == "cancel") return without(FormAnswer::Kind::kCancelled);
-  if (action != "accept") return invalid("action: must be accept, decline or cancel");
+  const auto unfit = [&] { return invalid(std::string(decision::text(locale_, "form.unfit"))); };
+  if (action != "accept") return unfit();
   const Value& content = result["content"];
   if (content.is_null()) return without(FormAnswer::Kind::kEmpty);
-  if (!content.is_object()) return invalid("content: must be an object");
+  if (!content.is_object()) return unfit();
   if (content.size() == 0) return without(FormAnswer::Kind::kEmpty);
   return read_content(content);
 }

@@ -8,6 +8,7 @@
 #include "base/text.hpp"
 #include "base/text/printable.hpp"
 #include "base/text/unicode.hpp"
+#include "decision/texts.hpp"
 #include "decision/walk/walk.hpp"
 #include "engine/advance/questions.hpp"
 #include "inbox/home.hpp"
@@ -87,7 +88,7 @@ class Hearing {
         return noted(inbox_.note_no_answer(state_.id, HostResult::kCancelled, person()));
       case FormAnswer::Kind::kEmpty:
         SB_TRY(noted(inbox_.note_no_answer(state_.id, HostResult::kEmpty, person())));
-        return ask_again("nothing was chosen");
+        return ask_again(decision::text(form.locale(), "form.nothing"));
       case FormAnswer::Kind::kInvalid:
         return ask_again(answer.problem);
     }
@@ -121,7 +122,7 @@ class Hearing {
   Result<DialogResult> take(const DecisionForm& form, const FormAnswer& answer, const Value& result) {
     const bool is_rejection = answer.given.options.size() == 1 && !call_.is_late && state_.is_open() &&
                               asks_why(state_, declaration_, answer.given.options.front());
-    DialogResult taken = SB_TRY(submit(answer.given, to_json(result["content"]), form.render_hash()));
+    DialogResult taken = SB_TRY(submit(answer.given, to_json(result["content"]), form));
     if (!is_rejection || !taken.has_answer) return taken;
     // It counts already; the reason is asked for before the agent gets it.
     taken.again = next_round(asked_);
@@ -129,16 +130,16 @@ class Hearing {
     return taken;
   }
 
-  Result<DialogResult> submit(const inbox::AnswerInput& given, std::string raw, const std::string& render_hash) {
+  Result<DialogResult> submit(const inbox::AnswerInput& given, std::string raw, const DecisionForm& form) {
     inbox::AnswerSubmission submission;
     submission.given = given;
     submission.from = person();
     submission.raw = std::move(raw);
-    submission.render_hash = render_hash;
+    submission.render_hash = form.render_hash();
     const auto after = inbox_.answer(state_.id, submission);
     if (after) return DialogResult{.has_answer = true};
     const ErrorCode code = after.error().code;
-    if (code == ErrorCode::kInvalid || code == ErrorCode::kLimit) return ask_again(after.error().message);
+    if (code == ErrorCode::kInvalid || code == ErrorCode::kLimit) return ask_again(problem_in(form, after.error()));
     return answered_or_second(after);
   }
 
@@ -156,7 +157,7 @@ class Hearing {
     const auto walked = inbox_.walk(state_.id, declaration_, 0, given);
     if (!walked) {
       const ErrorCode code = walked.error().code;
-      if (code == ErrorCode::kInvalid || code == ErrorCode::kLimit) return ask_again(walked.error().message);
+      if (code == ErrorCode::kInvalid || code == ErrorCode::kLimit) return ask_again(problem_in(form, walked.error()));
       const DecisionState now = SB_TRY(inbox_.load(state_.id));
       if (code != ErrorCode::kConflict || !now.is_open() || call_.is_late) {
         return answered_or_second(std::unexpected(walked.error()));
@@ -172,6 +173,11 @@ class Hearing {
     next.has_failed = false;
     next.problem = short_line(turn.error, kProblemBytes);
     return DialogResult{.again = next};
+  }
+
+  // The inbox reports in English.
+  static std::string problem_in(const DecisionForm& form, const Error& error) {
+    return form.locale() == "en" ? error.message : std::string(decision::text(form.locale(), "form.unfit"));
   }
 
   Result<DialogResult> ask_again(std::string_view problem) const {
