@@ -128,7 +128,8 @@ std::string text_of(const Decision& decision, const decision::Profile& profile) 
   add_options(text, decision, profile);
   if (const auto& recommendation = decision.sections.recommendation) {
     add_section(text, decision::text(decision.locale, "form.recommended"),
-                fmt::format("{}{}{}", recommendation->choice, recommendation->reason.empty() ? "" : " — ",
+                fmt::format("{}{}{}", recommendation->choice,
+                            recommendation->choice.empty() || recommendation->reason.empty() ? "" : " — ",
                             recommendation->reason));
   }
   text += fmt::format("\n{}\n", how_to_answer(decision));

@@ -158,20 +158,27 @@ std::string first_line_from(std::string_view text) {
   return begin == std::string_view::npos ? std::string() : std::string(first_line(text.substr(begin)));
 }
 
+// The first line that is not a heading; of notes that are only headings, the first one.
+std::string first_words_of(std::string_view notes) {
+  for (std::size_t at = 0; at < notes.size();) {
+    const std::size_t end = std::min(notes.find('\n', at), notes.size());
+    const std::string_view line = notes.substr(at, end - at);
+    if (!is_blank(line) && !line.starts_with('#')) return std::string(line);
+    at = end + 1;
+  }
+  const std::string heading = first_line_from(notes);
+  return heading.substr(std::min(heading.find_first_not_of("# "), heading.size()));
+}
+
 // What was delivered, what is recommended, or what it is about: one short line.
 std::string gist_of(const Prompt& prompt) {
   const decision::Sections& sections = prompt.sections;
   constexpr std::string_view kDelivered = "\nDelivered:\n";
   if (const std::size_t at = sections.context.find(kDelivered); at != std::string::npos) {
-    return first_line_from(std::string_view(sections.context).substr(at + kDelivered.size()));
+    return first_words_of(std::string_view(sections.context).substr(at + kDelivered.size()));
   }
   if (!prompt.irreversible_note.empty()) return first_line_from(prompt.irreversible_note);
-  if (sections.recommendation && !sections.recommendation->reason.empty()) {
-    const std::string& choice = sections.recommendation->choice;
-    const auto found = std::ranges::find(prompt.options, choice, &decision::Option::id);
-    return fmt::format("{}{}: {}", decision::text(prompt.locale, "form.recommended"),
-                       found == prompt.options.end() ? choice : found->label, sections.recommendation->reason);
-  }
+  if (const std::string advice = decision::drafts::advice_of(prompt, ": "); !advice.empty()) return advice;
   for (const std::string* text : {&sections.net, &sections.stakes, &sections.eli10, &sections.context}) {
     if (!text->empty()) return first_line_from(*text);
   }
