@@ -139,7 +139,7 @@ TEST_F(DialogWalk, TwoFlowsAtTheSameTimeDoNotMix) {
   dialog.set_call(other);
   EXPECT_THAT(dialog.question(), HasSubstr("Which color?"));
   dialog.answer("blue");
-  EXPECT_THAT(dialog.answer("Confirm"), HasSubstr(R"({"color":"blue","size":"large"})"));
+  EXPECT_THAT(dialog.answer("Confirm"), HasSubstr(R"({"size":"large","color":"blue"})"));
 }
 
 TEST_F(DialogWalk, AnAnswerElsewhereEndsTheDialog) {

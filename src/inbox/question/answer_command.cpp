@@ -68,7 +68,9 @@ std::string bucket_of(std::string_view text) {
   const auto letter = index_of_any_letter(text);
   if (letter && *letter < kBuckets.size()) return std::string(kBuckets[*letter]);
   const bool is_ordinal = text.size() == 1 && text[0] >= '1' && text[0] <= '4';
-  return std::string(is_ordinal ? kBuckets[static_cast<std::size_t>(text[0] - '1')] : text);
+  if (is_ordinal) return std::string(kBuckets[static_cast<std::size_t>(text[0] - '1')]);
+  const auto named = std::ranges::find(kBuckets, case_fold(text));
+  return std::string(named == kBuckets.end() ? text : *named);
 }
 
 template <class Change>
@@ -142,7 +144,10 @@ std::string answer_hint(const Question& question) {
   std::vector<std::string> pieces;
   if (question.shape != QuestionShape::kDecision) {
     for (const Part& part : question.parts) pieces.push_back(form_of(part));
-    return fmt::format("Type {}", fmt::join(pieces, ","));
+    const bool is_chain = question.shape == QuestionShape::kChain;
+    return fmt::format(
+        "Type {}{}", fmt::join(pieces, ","),
+        is_chain ? fmt::format("; or {}=hold alone, to stop and discuss it", question.parts.front().key) : "");
   }
   const Part& part = question.parts.front();
   switch (part.select.mode) {

@@ -4,7 +4,6 @@
 
 #include "base/limits.hpp"
 #include "base/text/printable.hpp"
-#include "decision/text_block.hpp"
 #include "decision/walk/walk.hpp"
 #include "inbox/profile_files.hpp"
 #include "inbox/question/answer_command.hpp"
@@ -124,7 +123,8 @@ class Asking {
     const bool is_signed = state.opened.needs_signature;
     const std::string command = inbox::answer_command(state.id, declaration_);
     std::string text = inbox::choice_text(declaration_);
-    if (state.position["held"] == Value(true)) {
+    const bool is_held = state.position["held"] == Value(true);
+    if (is_held) {
       const auto walk = decision::Walk::at(declaration_, state.position, 0);
       text = fmt::format(
           "On hold at {}: stop asking, and discuss it with the person first. When they say how to continue, call `ask` "
