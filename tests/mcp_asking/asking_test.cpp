@@ -181,6 +181,22 @@ TEST_F(McpAsking, AnAnswerThatCameSecondToAskIsReportedByTheNextCallOrTheHook) {
   }
 }
 
+TEST_F(McpAsking, TheGateOfALaterAttemptSaysSo) {
+  Client client = this->client();
+  client.open("2025-11-25");
+  const Value first = line_of(client.ask(client.call("start_workflow", start())));
+  const Value question = client.ask(client.call("continue_workflow", deliver(first)));
+  EXPECT_THAT(to_json(question["params"]["message"]), Not(HasSubstr("Attempt")));
+  const Value why = client.ask(reply_to(question, R"({"action":"accept","content":{"choice":"reject"}})"));
+  const Value returned = line_of(client.ask(reply_to(why, R"({"action":"cancel"})")));
+  Value again = deliver(returned);
+  again.find("output")->set("notesMarkdown", "# Design\n\nThe parser is done. It reads everything.");
+  const Value second = client.ask(client.call("continue_workflow", again));
+  const std::string message = second["params"].string_at("message").value_or(to_json(second));
+  EXPECT_THAT(message,
+              HasSubstr("\nThe parser is done. It reads everything.\nAttempt 2. All of it: signalbox inbox show"));
+}
+
 TEST_F(McpAsking, AskPutsADecisionIntoTheInbox) {
   Client client = this->client();
   client.open("2025-03-26");

@@ -62,6 +62,7 @@ TEST_F(McpWalks, AChainIsWalkedWithHoldReviseAndWaive) {
     EXPECT_TRUE(asked.params().is_null());
     EXPECT_EQ(asked.line().string_at("kind"), "awaiting");
     EXPECT_THAT(asked.text(), HasSubstr("On hold at D3.2"));
+    EXPECT_THAT(asked.text(), HasSubstr("it opens the form that continues"));
     asked.call_again();
     asked.answer("Ask about E4");
     EXPECT_THAT(message_of(asked.params()), testing::StartsWith("D3.4"));
@@ -97,6 +98,90 @@ TEST_F(McpWalks, AWalkSurvivesTheServerAndContinuesInTheInbox) {
   EXPECT_EQ(to_json(asked.line()["values"]), R"({"branch":"main","env":["staging"]})");
   EXPECT_THAT(asked.text(), HasSubstr("does not count"));
   EXPECT_THAT(shell("inbox show release"), HasSubstr("came late"));
+}
+
+struct Era {
+  const char* revision;  // of a client with sessions; null: stateless
+};
+constexpr Era kEras[] = {{"2025-06-18"}, {"2025-11-25"}, {nullptr}};
+
+// What a person answers who batches long chains, takes the first of each group and leaves the rest to questions of
+// their own. Of the first group nothing.
+std::string answer_to(const Value& params, bool& has_said_none) {
+  if (is_many(params)) {
+    if (std::exchange(has_said_none, true)) return options_in(params).front().second;
+    EXPECT_TRUE(offers(params, "None of these"));
+    return {};
+  }
+  for (const char* text : {"Batch into groups", "Decide one by one", "Include in this scope", "Ship this scope"}) {
+    if (offers(params, text)) return text;
+  }
+  ADD_FAILURE() << to_json(params);
+  return {};
+}
+
+TEST_F(McpWalks, AChainOfFourSevenOrTwelveIsWalkedInEveryEraThoughEachServerIsKilled) {
+  for (const Era era : kEras) {
+    for (const int count : {4, 7, 12}) {
+      SCOPED_TRACE(std::string(era.revision ? era.revision : "stateless") + " " + std::to_string(count));
+      const std::string yaml = chain_of(count) + "instruction: Bots, " + (era.revision ? era.revision : "none") + "?\n";
+      bool has_said_none = false;
+      for (int prompts = 0; prompts < 40; ++prompts) {
+        Client client = this->client();
+        if (era.revision != nullptr) client.open(era.revision);
+        Asked asked(client, yaml, era.revision == nullptr);
+        ASSERT_FALSE(asked.params().is_null()) << asked.text();
+        asked.answer(answer_to(asked.params(), has_said_none));
+        if (!asked.params().is_null()) {
+          client.kill();
+          continue;
+        }
+        const Value values = asked.line()["values"];
+        ASSERT_EQ(values.size(), static_cast<std::size_t>(count)) << to_json(asked.line());
+        EXPECT_TRUE(has_said_none);
+        for (int i = 0; i < count; ++i) {
+          EXPECT_EQ(values.members().at(static_cast<std::size_t>(i)).name, "E" + std::to_string(i + 1))
+              << "as declared";
+        }
+        break;
+      }
+    }
+  }
+}
+
+TEST_F(McpWalks, NoneIsAnEntryAnEmptyListOrNoCheckedBox) {
+  for (const Era era : kEras) {
+    for (const bool by_entry : {false, true}) {
+      Client client = this->client();
+      if (era.revision != nullptr) client.open(era.revision);
+      Asked asked(client,
+                  chain_of(4) + "instruction: In, " + (era.revision ? era.revision : "none") + (by_entry ? "!" : "?"),
+                  era.revision == nullptr);
+      asked.answer(by_entry ? "None of these" : "");
+      ASSERT_FALSE(asked.params().is_null()) << asked.text();
+      EXPECT_THAT(message_of(asked.params()), HasSubstr("What about those not chosen"));
+    }
+  }
+}
+
+TEST_F(McpWalks, AProblemIsToldInTheFormsLanguage) {
+  Client client = this->client();
+  client.open("2025-11-25");
+  Asked asked(client, kRelease, false);
+  asked.reply(json(R"({"action":"accept","content":{}})"));
+  EXPECT_THAT(message_of(asked.params()), testing::StartsWith("Не принято: ничего не выбрано."));
+  asked.answer("main");
+  asked.reply(json(R"({"action":"accept","content":{"choices":["prod"]}})"));
+  EXPECT_THAT(message_of(asked.params()), testing::StartsWith("Не принято: choices: такого варианта нет."));
+}
+
+TEST_F(McpWalks, AFlowCancelledElsewhereEndsTheCallWithItsEvent) {
+  Client client = this->client();
+  client.open("2025-11-25");
+  Asked asked(client, kRelease, false);
+  ASSERT_FALSE(asked.params().is_null());
+  shell("inbox cancel release");
+  EXPECT_EQ(line_of(client.receive()).string_at("event"), "FLOW_CANCEL");
 }
 
 }  // namespace

@@ -56,6 +56,19 @@ TEST(PeerAsking, ParksAQuestionAfter45SecondsAndAcceptsALateAnswer) {
   EXPECT_EQ(text_of(talk.ask(talk.call(2, "advance"))), "decided: Ada");
 }
 
+TEST(PeerAsking, HoldsACallAsLongAsTheClientWasSetUpFor) {
+  PeerFixture talk;
+  talk.shared.hold_ms = limits::kLongestHoldMs;
+  Decision decision;
+  talk.script->tools["advance"] = decision.tool();
+  talk.open();
+  const Value question = talk.ask(talk.call(1, "advance"));
+  talk.wait_ms(10 * limits::kHoldMs);
+  EXPECT_TRUE(talk.heard().empty());
+  EXPECT_EQ(text_of(talk.ask(accept(question["id"], "Ada"))), "decided: Ada");
+  EXPECT_EQ(decision.late_calls, 0);
+}
+
 TEST(PeerAsking, ForgetsAQuestionAfterADay) {
   PeerFixture talk;
   Decision decision;
