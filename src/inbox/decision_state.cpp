@@ -9,6 +9,7 @@
 #include "base/crypto.hpp"
 #include "base/document/stored_reader.hpp"
 #include "base/random.hpp"
+#include "decision/text_block.hpp"
 
 namespace sb::inbox {
 namespace {
@@ -98,6 +99,8 @@ class DecisionFold {
       outcome.principal = *signer;
       outcome.resolved_by = ResolvedBy::kHuman;
     }
+    // As declared; stored JSON has its members sorted.
+    outcome.values = given->values;
     close(std::move(outcome));
     return {};
   }
@@ -327,6 +330,8 @@ Value to_json_value(const DecisionState& state) {
   value.set("principal", outcome && !outcome->principal.empty() ? Value(outcome->principal) : Value());
   value.set("channel", outcome ? Value(to_string(outcome->channel)) : Value());
   value.set("at", outcome ? Value(to_rfc3339(outcome->at)) : Value());
+  if (outcome && !outcome->waived.is_null()) value.set("waived", outcome->waived);
+  if (outcome && outcome->kind == OutcomeKind::kCancelled) value.set("event", decision::kFlowCancel);
   return value;
 }
 

@@ -122,7 +122,7 @@ using SignatureCheck =
 Result<DecisionState> replay(std::span<const store::Event> events, const SignatureCheck& check);
 
 // The output of `ask --json` and `inbox show --json`: {decision, state, outcome, resolved_by, options, values,
-// principal, channel, at}.
+// principal, channel, at}; of a chain {waived}, of a cancelled one {event: FLOW_CANCEL}.
 Value to_json_value(const DecisionState& state);
 
 }  // namespace sb::inbox

@@ -14,8 +14,8 @@
 //
 // Projections: `decisions` (key id, sort `open/TIME/ID`, `parked/…` or `closed/…`), `decisions-open`
 // (inbox/open_decisions.hpp), `decisions-asked` (key fingerprint, value the newest id), `late-answers` (key a
-// workflow's session, value the id, until reported), `prompts` (key nonce, sort `open/TIME/NONCE` while open),
-// `counters` (keys `prompts`, `decisions-open`).
+// workflow's session, or the workspace of decisions without one; value their ids, until reported), `prompts` (key
+// nonce, sort `open/TIME/NONCE` while open), `counters` (keys `prompts`, `decisions-open`).
 //
 // Stream `operators`: `seen` {root, head, count}, the operator registry each time it has grown. No signature counts
 // under a registry that does not continue the last one: it was truncated (undoing a revocation) or replaced.
@@ -80,10 +80,13 @@ struct WalkAnswer {
   std::string raw;                              // the bytes as received
   std::optional<std::string> render_hash = {};  // of what was shown; absent: the question's own text
   ResolvedBy resolved_by = ResolvedBy::kHuman;
-  std::string reader = {};             // has the outcome together with this answer; empty: no one yet
-  std::string remark = {};             // stored as free text before it
-  std::optional<Value> shown_at = {};  // the position it was shown at: kConflict if the walk is elsewhere now
+  std::string reader = {};                   // has the outcome together with this answer; empty: no one yet
+  std::string remark = {};                   // stored as free text before it
+  std::optional<std::string> shown_at = {};  // position_digest() of where: kConflict if the walk is elsewhere now
 };
+
+// Of a stored position, whose members may be in another order.
+std::string position_digest(const Value& position);
 
 struct Walked {
   DecisionState state;
@@ -186,8 +189,11 @@ class Inbox {
   // Writes the records of these again from their events.
   Status rebuild(const std::vector<std::string>& ids);
 
-  // The decision of this session that was answered again after it was closed, once; empty for none.
-  Result<std::string> take_late(std::string_view session);
+  // For an agent to pass on: the answers that came after their decision was closed, of this session, or of the
+  // decisions without a session that were asked in this workspace. Empty for none.
+  Result<std::string> late_answers(std::string_view session_or_workspace);
+  // The same, once.
+  Result<std::string> take_late_answers(std::string_view session_or_workspace);
 
   // Fills in nonce, ordinal and time, and replaces kNoncePlaceholder in the question's text with the nonce.
   Result<PlannedPrompt> plan_prompt(PlannedPrompt prompt);
@@ -236,7 +242,9 @@ class Inbox {
                                                      const AnswerSubmission& submission, std::string_view remark) const;
   Result<Walked> walk_in(store::Transaction& transaction, const DecisionState& state, decision::Walk walk,
                          const WalkAnswer& answer);
-  void keep_late(std::string_view id, std::string answer, const Responder& from, std::string_view raw);
+  // `is_reported`: the agent learns of it together with this answer.
+  void keep_late(std::string_view id, std::string answer, const Responder& from, std::string_view raw,
+                 bool is_reported = false);
 
   store::Store& store_;
   Clock& clock_;

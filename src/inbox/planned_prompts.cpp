@@ -153,7 +153,7 @@ Result<Walked> Inbox::walk_prompt(std::string_view nonce, const decision::Declar
   if (!planned) return fail(ErrorCode::kNotFound, fmt::format("there is no planned prompt {}", quote_json(nonce)));
   const DecisionState now = SB_TRY(load(planned->decision));
   if (!now.is_open()) {
-    keep_late(now.id, late_text(answer), answer.from, answer.raw);
+    keep_late(now.id, late_text(answer), answer.from, answer.raw, !answer.reader.empty());
     return no_longer_open(now);
   }
   return store_.write([&](store::Transaction& transaction) -> Result<Walked> {

@@ -3,7 +3,9 @@
 
 #include <algorithm>
 
+#include "base/crypto.hpp"
 #include "base/limits.hpp"
+#include "base/text/printable.hpp"
 #include "base/text/unicode.hpp"
 #include "inbox/decision_events.hpp"
 #include "inbox/inbox.hpp"
@@ -17,11 +19,7 @@ using decision::WalkTurn;
 using store::NewEvent;
 
 constexpr std::size_t kLateTextBytes = 500;
-
-// A stored position has its members in another order.
-bool is_same_position(const Value& one, const Value& other) {
-  return to_canonical_json(one) == to_canonical_json(other);
-}
+constexpr std::size_t kLateNoteBytes = 200;
 
 // How the host said that nothing was chosen; nothing for anything else.
 std::optional<HostResult> no_answer_in(const WalkAnswer& answer) {
@@ -49,6 +47,23 @@ std::optional<HostResult> no_answer_in(const WalkAnswer& answer) {
   }
 }
 
+// For an agent: what came after the first answer.
+std::string late_note(const DecisionState& state) {
+  const auto name_of = [](const std::string& principal, Channel channel) {
+    return principal.empty() ? std::string(to_string(channel)) : printable(principal);
+  };
+  const DecisionOutcome& first = *state.outcome;
+  std::string note =
+      fmt::format("{} was {} by {} first.", state.id, to_string(first.kind), name_of(first.principal, first.channel));
+  for (const LateAnswer& late : state.late) {
+    std::string answer = printable(late.answer);
+    std::ranges::replace(answer, '\n', ' ');
+    note += fmt::format(" After that {} answered \"{}\", which does not count and is kept in the record.",
+                        name_of(late.principal, late.channel), utf8_prefix(answer, kLateNoteBytes));
+  }
+  return note + " Tell the person.";
+}
+
 }  // namespace
 
 std::string late_text(const WalkAnswer& answer) {
@@ -68,22 +83,25 @@ std::string late_text(const AnswerSubmission& submission, std::string_view remar
   return std::string(utf8_prefix(text, kLateTextBytes));
 }
 
+std::string position_digest(const Value& position) {
+  return sha256_hex(to_canonical_json(position)).substr(0, 16);
+}
+
 Result<Walked> Inbox::walk(std::string_view id, const decision::Declaration& declaration, int host_cap,
                            const WalkAnswer& answer) {
-  const DecisionState now = SB_TRY(load(id));
-  if (!now.is_open()) {
-    keep_late(id, late_text(answer), answer.from, answer.raw);
-    return no_longer_open(now);
-  }
-  return store_.write([&](store::Transaction& transaction) -> Result<Walked> {
+  auto walked = store_.write([&](store::Transaction& transaction) -> Result<Walked> {
     const DecisionState state = SB_TRY(read_settled(transaction, id));
     if (!state.is_open()) return no_longer_open(state);
     auto walk = SB_TRY(decision::Walk::at(declaration, state.position, host_cap));
-    if (answer.shown_at && !is_same_position(*answer.shown_at, state.position)) {
+    if (answer.shown_at && *answer.shown_at != position_digest(state.position)) {
       return fail(ErrorCode::kConflict, fmt::format("{} was answered elsewhere up to {}", state.id, walk.place()));
     }
     return walk_in(transaction, state, std::move(walk), answer);
   });
+  if (!walked && walked.error().code == ErrorCode::kConflict) {
+    keep_late(id, late_text(answer), answer.from, answer.raw);
+  }
+  return walked;
 }
 
 Result<Walked> Inbox::walk_in(store::Transaction& transaction, const DecisionState& state, decision::Walk walk,
@@ -144,7 +162,7 @@ Result<DecisionState> Inbox::store_position(std::string_view id, const Value& fr
                                             const Responder& from, std::string_view raw) {
   return change(id, [&](store::Snapshot&, const DecisionState& state) -> Result<std::vector<NewEvent>> {
     if (!state.is_open()) return no_longer_open(state);
-    if (!is_same_position(state.position, from_position)) {
+    if (position_digest(state.position) != position_digest(from_position)) {
       return fail(ErrorCode::kConflict, fmt::format("{} was answered elsewhere meanwhile", state.id));
     }
     return std::vector{stepped_event(position, from, raw, clock_.now_ms())};
@@ -152,7 +170,8 @@ Result<DecisionState> Inbox::store_position(std::string_view id, const Value& fr
 }
 
 // Best effort: the second person is told about the first answer either way.
-void Inbox::keep_late(std::string_view id, std::string answer, const Responder& from, std::string_view raw) {
+void Inbox::keep_late(std::string_view id, std::string answer, const Responder& from, std::string_view raw,
+                      bool is_reported) {
   (void)store_.write([&](store::Transaction& transaction) -> Status {
     const DecisionState state = SB_TRY(read_state(transaction, id));
     if (!state.outcome) return {};
@@ -161,15 +180,37 @@ void Inbox::keep_late(std::string_view id, std::string answer, const Responder& 
     if (first.raw == raw && first.principal == from.principal && first.channel == from.channel) return {};
     if (state.late.size() >= static_cast<std::size_t>(limits::kLateAnswers)) return {};
     SB_TRY(append(transaction, state, {late_event(answer, from, raw, clock_.now_ms())}));
-    return state.opened.session.empty() ? Status() : transaction.put(kLateReports, state.opened.session, state.id);
+    const OpenedDecision& opened = state.opened;
+    const std::string& where = opened.session.empty() ? opened.workspace : opened.session;
+    if (where.empty() || is_reported) return {};
+    const auto row = SB_TRY(transaction.get(kLateReports, where));
+    std::string ids = row ? row->value : std::string();
+    if (ids.contains(state.id)) return {};
+    const bool is_full = ids.size() > static_cast<std::size_t>(limits::kLateAnswers) * state.id.size();
+    ids = ids.empty() || is_full ? state.id : fmt::format("{} {}", ids, state.id);
+    return transaction.put(kLateReports, where, ids);
   });
 }
 
-Result<std::string> Inbox::take_late(std::string_view session) {
-  const auto row = SB_TRY(store_.read([&](store::Snapshot& snapshot) { return snapshot.get(kLateReports, session); }));
-  if (!row) return std::string();
-  SB_TRY(store_.write([&](store::Transaction& transaction) { return transaction.remove(kLateReports, session); }));
-  return row->value;
+Result<std::string> Inbox::late_answers(std::string_view session_or_workspace) {
+  const auto row =
+      SB_TRY(store_.read([&](store::Snapshot& snapshot) { return snapshot.get(kLateReports, session_or_workspace); }));
+  std::string notes;
+  for (std::string_view ids = row ? std::string_view(row->value) : std::string_view(); !ids.empty();) {
+    const std::size_t end = std::min(ids.find(' '), ids.size());
+    const auto state = load(ids.substr(0, end));
+    if (state && state->outcome) notes += fmt::format("{}{}", notes.empty() ? "" : "\n", late_note(*state));
+    ids.remove_prefix(std::min(end + 1, ids.size()));
+  }
+  return notes;
+}
+
+Result<std::string> Inbox::take_late_answers(std::string_view session_or_workspace) {
+  std::string notes = SB_TRY(late_answers(session_or_workspace));
+  if (notes.empty()) return notes;
+  SB_TRY(store_.write(
+      [&](store::Transaction& transaction) { return transaction.remove(kLateReports, session_or_workspace); }));
+  return notes;
 }
 
 }  // namespace sb::inbox

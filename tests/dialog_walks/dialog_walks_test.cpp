@@ -139,7 +139,7 @@ TEST_F(DialogWalk, TwoFlowsAtTheSameTimeDoNotMix) {
   dialog.set_call(other);
   EXPECT_THAT(dialog.question(), HasSubstr("Which color?"));
   dialog.answer("blue");
-  EXPECT_THAT(dialog.answer("Confirm"), HasSubstr(R"({"color":"blue","size":"large"})"));
+  EXPECT_THAT(dialog.answer("Confirm"), HasSubstr(R"({"size":"large","color":"blue"})"));
 }
 
 TEST_F(DialogWalk, AnAnswerElsewhereEndsTheDialog) {
@@ -182,6 +182,14 @@ TEST_F(DialogWalk, AChainOfFiveIsAskedOneByOne) {
   EXPECT_THAT(dialog.answer("Ship this scope (recommended)"), HasSubstr("is answered"));
   EXPECT_EQ(to_json(dialog.decision()["values"]),
             R"({"E1":"include","E2":"include","E3":"include","E4":"cut","E5":"include"})");
+}
+
+// A full dialog has no row for it.
+TEST_F(DialogWalk, NoneOfAGroupOfFourIsTyped) {
+  begin_chain(4);
+  EXPECT_THAT(dialog.labels(), SizeIs(4));
+  EXPECT_THAT(dialog.answer("None of these"), Not(HasSubstr("on hold")));
+  EXPECT_THAT(dialog.question(), HasSubstr("What about those not chosen"));
 }
 
 TEST_F(DialogWalk, HoldStopsUntilThePersonContinues) {

@@ -9,6 +9,7 @@
 #include "cli/decision/declaration_file.hpp"
 #include "cli/person.hpp"
 #include "cli/signals.hpp"
+#include "decision/text_block.hpp"
 #include "inbox/question/answer_command.hpp"
 
 namespace sb::cli {
@@ -118,7 +119,8 @@ int run_ask(Context& context, const AskOptions& options) {
   const auto state = asking.run(*wait_ms);
   if (!state) return report_answer(context, state.error());
   for (const std::string& why : state->rejected) context.err(fmt::format("warning: {}\n", why));
-  const std::string& code = asking.code();
+  const bool is_cancelled = state->outcome && state->outcome->kind == inbox::OutcomeKind::kCancelled;
+  const std::string code = is_cancelled ? std::string(decision::kFlowCancel) : asking.code();
   if (options.wants_json) {
     Value outcome = to_json_value(*state);
     if (!code.empty()) outcome.set("event", code);

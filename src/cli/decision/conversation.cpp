@@ -9,6 +9,7 @@
 #include "base/text/printable.hpp"
 #include "cli/person.hpp"
 #include "decision/text_block.hpp"
+#include "decision/texts.hpp"
 
 namespace sb::cli {
 namespace {
@@ -134,8 +135,13 @@ Status Conversation::note(const std::string& id, const std::string& text) {
   SB_TRY(home_.inbox().note_free_text(id, text, user_at(context_)));
   const auto& cancel_words = declaration_.profile.commands;
   const bool can_choose = !declaration_.chain() && !cancel_words.empty();
-  say(fmt::format("Saved as a comment; the question stays open.{}\n",
-                  can_choose ? fmt::format(" Choose an option, or type `{}`.", cancel_words.back()) : ""));
+  const std::string& locale =
+      std::visit([](const auto& declared) -> const std::string& { return declared.locale; }, declaration_.what);
+  std::string kept(decision::text(locale, "comment.kept"));
+  if (can_choose) {
+    kept += " " + decision::text_with(locale, "comment.choose", "word", fmt::format("`{}`", cancel_words.back()));
+  }
+  say(kept + "\n");
   return {};
 }
 

@@ -66,6 +66,13 @@ std::string full_text(const DecisionState& state) {
     text += fmt::format("door       two-way, as its file declares, although it says \"{}\"\n",
                         continued(printable(state.opened.overruled_word)));
   }
+  if (state.outcome && state.outcome->waived.is_array()) {
+    for (const Value& pair : state.outcome->waived.items()) {
+      text += fmt::format("waived     {} and {}: left broken on purpose\n",
+                          continued(printable(pair.items().at(0).as_string())),
+                          continued(printable(pair.items().at(1).as_string())));
+    }
+  }
   if (state.is_consumed) text += fmt::format("read by    {}\n", printable(state.consumed_by));
   for (const std::string& said : state.free_texts) text += fmt::format("said       {}\n", continued(printable(said)));
   for (const inbox::LateAnswer& late : state.late) {
@@ -107,7 +114,6 @@ Value full_view(const DecisionState& state) {
                                   {"at", to_rfc3339(each.at)}}));
   }
   view.set("late", std::move(late));
-  if (state.outcome && !state.outcome->waived.is_null()) view.set("waived", state.outcome->waived);
   view.set("warnings", Value::array(state.rejected));
   return view;
 }

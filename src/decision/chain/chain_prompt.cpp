@@ -229,8 +229,8 @@ class PromptMaker {
       if (!reasons.empty()) reasons += "; ";
       reasons += option.key + ": " + option.reason;
     }
-    prompt_.select = {SelectMode::kMany, 1, static_cast<int>(prompt_.options.size())};
-    // A group with room left has "none" as an option; a full one accepts the word.
+    prompt_.select = {SelectMode::kMany, 0, static_cast<int>(prompt_.options.size())};
+    // A group with room left has "none" as an option; for a full one a host has its own way, or it is typed.
     const bool has_room = is_split && prompt_.options.size() < static_cast<std::size_t>(state_.cap);
     if (page.has_own_option || has_room) add_own(kNoneId, say_("none_of_these"));
     if (!reasons.empty()) {

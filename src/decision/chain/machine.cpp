@@ -90,7 +90,8 @@ class Machine {
     const bool is_none = !indexes.empty() && prompt.options[indexes.back()].id == kNoneId &&
                          prompt.options[indexes.back()].role == kOwnRole;
     const bool is_repeated = std::adjacent_find(indexes.begin(), indexes.end()) != indexes.end();
-    if (indexes.empty() || is_repeated || (!is_many && indexes.size() > 1) || (is_none && indexes.size() > 1)) {
+    const bool is_too_few = indexes.empty() && !(is_many && prompt.select.min == 0);
+    if (is_too_few || is_repeated || (!is_many && indexes.size() > 1) || (is_none && indexes.size() > 1)) {
       return fail(ErrorCode::kInvalid, "that is not an answer to " + prompt.label,
                   is_many ? "Give at least one id, each once." : "Give exactly one id.");
     }

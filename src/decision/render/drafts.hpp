@@ -35,6 +35,9 @@ std::string brief_of(const Prompt& prompt, const Profile& profile, ShownFields& 
 // be lost.
 std::string question_of(const Prompt& prompt, const Profile& profile, std::string_view header, ShownFields& shown);
 
+// What is recommended and why, after the word for it: `Recommended: Keep it: …`. Empty without a reason.
+std::string advice_of(const Prompt& prompt, std::string_view separator);
+
 // For tools, which let a person type another text: how to see the page before again. Empty on the first page.
 std::string page_hint(const Prompt& prompt);
 

@@ -7,6 +7,7 @@
 #include "base/clock.hpp"
 #include "base/limits.hpp"
 #include "base/text/unicode.hpp"
+#include "decision/texts.hpp"
 
 namespace sb::decision {
 namespace {
@@ -67,46 +68,45 @@ bool is_date(std::string_view text) {
   return text.size() == 10 && parse_rfc3339(std::string(text) + "T00:00:00Z").has_value();
 }
 
+// What is wrong with an entry, in the form's language.
+std::unexpected<Error> wrong(std::string_view locale, std::string_view key, const Value& count = {}) {
+  const std::string name = fmt::format("wrong.{}", key);
+  return fail(ErrorCode::kInvalid,
+              count.is_null() ? std::string(text(locale, name)) : text_with(locale, name, "count", to_json(count)));
+}
+
+// The key of the text that says it; empty if it fits.
 std::string_view format_fault(std::string_view format, std::string_view text) {
-  if (format == "email" && !is_email(text)) return "is not an e-mail address";
-  if (format == "uri" && !is_uri(text)) return "is not a URI";
-  if (format == "date" && !is_date(text)) return "is not a date such as 2026-11-15";
-  if (format == "date-time" && !parse_rfc3339(text)) return "is not a time such as 2026-11-15T08:00:00Z";
+  if (format == "email" && !is_email(text)) return "email";
+  if (format == "uri" && !is_uri(text)) return "uri";
+  if (format == "date" && !is_date(text)) return "date";
+  if (format == "date-time" && !parse_rfc3339(text)) return "time";
   return "";
 }
 
-Status check_string(const Value& property, const Value& value) {
-  if (!value.is_string()) return fail(ErrorCode::kInvalid, "must be text");
+Status check_string(const Value& property, const Value& value, std::string_view locale) {
+  if (!value.is_string()) return wrong(locale, "text");
   const std::string& text = value.as_string();
-  if (text.size() > limits::kInputBytes) return fail(ErrorCode::kLimit, "is too long");
-  if (!is_utf8(text)) return fail(ErrorCode::kInvalid, "is not UTF-8");
+  if (text.size() > limits::kInputBytes) return wrong(locale, "long");
+  if (!is_utf8(text)) return wrong(locale, "encoding");
   const double length = static_cast<double>(count_code_points(text));
   const Value& least = property["minLength"];
   const Value& most = property["maxLength"];
-  if (least.is_number() && length < least.as_number()) {
-    return fail(ErrorCode::kInvalid, fmt::format("needs at least {} characters", least.as_number()));
-  }
-  if (most.is_number() && length > most.as_number()) {
-    return fail(ErrorCode::kInvalid, fmt::format("may have at most {} characters", most.as_number()));
-  }
+  if (least.is_number() && length < least.as_number()) return wrong(locale, "least_characters", least);
+  if (most.is_number() && length > most.as_number()) return wrong(locale, "most_characters", most);
   const std::string_view fault = format_fault(property.string_at("format").value_or(""), text);
-  if (!fault.empty()) return fail(ErrorCode::kInvalid, std::string(fault));
+  if (!fault.empty()) return wrong(locale, fault);
   return {};
 }
 
-Status check_number(const Value& property, const Value& value, bool is_whole) {
-  if (!value.is_number()) return fail(ErrorCode::kInvalid, "must be a number");
+Status check_number(const Value& property, const Value& value, bool is_whole, std::string_view locale) {
+  if (!value.is_number() || !std::isfinite(value.as_number())) return wrong(locale, "number");
   const double number = value.as_number();
-  if (!std::isfinite(number)) return fail(ErrorCode::kInvalid, "must be a number");
-  if (is_whole && std::nearbyint(number) != number) return fail(ErrorCode::kInvalid, "must be a whole number");
+  if (is_whole && std::nearbyint(number) != number) return wrong(locale, "whole");
   const Value& least = property["minimum"];
   const Value& most = property["maximum"];
-  if (least.is_number() && number < least.as_number()) {
-    return fail(ErrorCode::kInvalid, fmt::format("must be at least {}", least.as_number()));
-  }
-  if (most.is_number() && number > most.as_number()) {
-    return fail(ErrorCode::kInvalid, fmt::format("must be at most {}", most.as_number()));
-  }
+  if (least.is_number() && number < least.as_number()) return wrong(locale, "least", least);
+  if (most.is_number() && number > most.as_number()) return wrong(locale, "most", most);
   return {};
 }
 
@@ -124,30 +124,30 @@ Value schema_of(const std::vector<Field>& fields) {
   return schema;
 }
 
-Status check_property(const Value& property, const Value& value) {
+Status check_property(const Value& property, const Value& value, std::string_view locale) {
   const std::string type = property.string_at("type").value_or("");
-  if (type == "string") return check_string(property, value);
-  if (type == "integer" || type == "number") return check_number(property, value, type == "integer");
-  if (type == "boolean" && !value.is_bool()) return fail(ErrorCode::kInvalid, "must be true or false");
+  if (type == "string") return check_string(property, value, locale);
+  if (type == "integer" || type == "number") return check_number(property, value, type == "integer", locale);
+  if (type == "boolean" && !value.is_bool()) return wrong(locale, "boolean");
   return {};
 }
 
-Status check_content(const Value& schema, const Value& content) {
-  if (!content.is_object()) return fail(ErrorCode::kInvalid, "content: must be an object");
+Status check_content(const Value& schema, const Value& content, std::string_view locale) {
+  if (!content.is_object()) return fail(ErrorCode::kInvalid, std::string(text(locale, "form.unfit")));
+  const auto about = [](const std::string& field, const std::unexpected<Error>& fault) {
+    return fail(fault.error().code, fmt::format("{}: {}", field, fault.error().message));
+  };
   const Value& properties = schema["properties"];
   for (const Value::Member& member : content.members()) {
     const Value* property = properties.find(member.name);
-    if (!property) return fail(ErrorCode::kInvalid, member.name + ": is not a field of this form");
-    if (Status fits = check_property(*property, member.value); !fits) {
-      return fail(fits.error().code, member.name + ": " + fits.error().message);
-    }
+    if (!property) return about(member.name, wrong(locale, "field"));
+    const Status fits = check_property(*property, member.value, locale);
+    if (!fits) return about(member.name, std::unexpected(fits.error()));
   }
   const Value& required = schema["required"];
   if (!required.is_array()) return {};
   for (const Value& name : required.items()) {
-    if (name.is_string() && !content.find(name.as_string())) {
-      return fail(ErrorCode::kInvalid, name.as_string() + ": is missing");
-    }
+    if (name.is_string() && !content.find(name.as_string())) return about(name.as_string(), wrong(locale, "missing"));
   }
   return {};
 }

@@ -173,7 +173,7 @@ TEST(HostAnswerElicitation, ReadsIds) {
             "invalid (choice: is not one of the options)");
   EXPECT_EQ(read(shown, json(R"({"action":"accept","content":{"choice":"b","x":1}})")),
             "invalid (x: is not a field of this form)");
-  EXPECT_EQ(read(shown, json(R"({"action":"perhaps"})")), "invalid (action: must be accept, decline or cancel)");
+  EXPECT_EQ(read(shown, json(R"({"action":"perhaps"})")), "invalid (the answer does not fit the question)");
   const Rendered many = rendered(kToppings, hosts::kElicitation);
   EXPECT_EQ(read(many, json(R"({"action":"accept","content":{"choices":["o","h"]}})")), "selected h o");
   EXPECT_EQ(read(many, json(R"({"action":"accept","content":{"choices":["o","o"]}})")), "invalid (duplicate)");

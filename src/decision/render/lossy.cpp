@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "decision/render/shown_labels.hpp"
+
 namespace sb::decision {
 namespace {
 
@@ -63,7 +65,8 @@ std::vector<std::string> fields_not_shown(const Prompt& prompt, const Host& host
   const bool is_bounded = prompt.select.mode == SelectMode::kMany && prompt.pages == 1 &&
                           (prompt.select.min > 1 || prompt.select.max < static_cast<int>(prompt.options.size()));
   losses.fact("select.bounds", is_bounded && !host.shows_bounds);
-  const bool may_be_none = prompt.select.mode == SelectMode::kMany && prompt.select.min == 0;
+  const bool has_entry = !prompt.options.empty() && entry_of(prompt, prompt.options.size() - 1) == EntryKind::kNone;
+  const bool may_be_none = prompt.select.mode == SelectMode::kMany && prompt.select.min == 0 && !has_entry;
   losses.fact("select.none", may_be_none && !host.accepts_none);
   return losses.take();
 }

@@ -10,6 +10,8 @@
 #include "decision/render/render.hpp"
 #include "decision/render/simulated_host.hpp"
 #include "decision/text_block.hpp"
+#include "decision/texts.hpp"
+#include "decision/walk/walk.hpp"
 
 namespace sb::decision {
 namespace {
@@ -136,6 +138,29 @@ std::size_t next_place(Dice& dice, const Prompt& prompt) {
   return place;
 }
 
+// What a person gives who wants none of them: the word where the host takes text, else nothing chosen.
+HostAnswer answer_none(const Rendered& rendered, const Prompt& prompt) {
+  const Host* host = rendered.shape.host;
+  if (host == &hosts::kBrief) return parse_answer(rendered.shape, Value("none"));
+  if (host != &hosts::kAskUserQuestion) return parse_answer(rendered.shape, pick(rendered, prompt, {}));
+  const std::string question = rendered.payload["questions"].items().at(0)["question"].as_string();
+  const std::string said(text(prompt.locale, "none_of_these"));
+  return parse_answer(rendered.shape, Value::object({{"questions", rendered.payload["questions"]},
+                                                     {"answers", Value::object({{question, said}})}}));
+}
+
+// Where many may be chosen in a chain, none may be.
+std::string try_none(const Declaration& declaration, const ChainState& state, const Rendered& rendered,
+                     const Prompt& prompt, const Host& host) {
+  if (prompt.select.mode != SelectMode::kMany) return "";
+  auto walk = Walk::at(declaration, to_value(state), cap_of(host, declaration.profile));
+  if (!walk) return walk.error().to_string();
+  const HostAnswer none = answer_none(rendered, prompt);
+  const WalkTurn turn = walk->answer(none);
+  const bool is_taken = turn.kind != WalkTurn::Kind::kHeld && !turn.is_same && turn.error.empty();
+  return is_taken ? "" : fmt::format("{}: none ({}) is not taken", prompt.label, to_string(none.result));
+}
+
 std::string walk_chain(Dice& dice, const Declaration& declaration, const Host& host) {
   const ChainModel model(declaration);
   auto turn = chain_begin(model, cap_of(host, declaration.profile));
@@ -159,6 +184,7 @@ std::string walk_chain(Dice& dice, const Declaration& declaration, const Host& h
       const auto tried = chain_answer(model, turn->state, ids);
       if (!tried) return tried.error().to_string();
     }
+    if (std::string fault = try_none(declaration, turn->state, *rendered, prompt, host); !fault.empty()) return fault;
     const std::string id = prompt.options[next_place(dice, prompt)].id;
     turn = chain_answer(model, turn->state, {id});
   }

@@ -95,6 +95,15 @@ std::string agreement_text(const Prompt& prompt) {
   return is_about_a_list ? on_one_line(prompt.sections.eli10) : std::string();
 }
 
+std::string advice_of(const Prompt& prompt, std::string_view separator) {
+  const auto& recommendation = prompt.sections.recommendation;
+  if (!recommendation || recommendation->reason.empty()) return {};
+  const auto found = std::ranges::find(prompt.options, recommendation->choice, &Option::id);
+  const std::string& choice = found == prompt.options.end() ? recommendation->choice : found->label;
+  return fmt::format("{}{}{}{}", text(prompt.locale, "form.recommended"), choice, choice.empty() ? "" : separator,
+                     recommendation->reason);
+}
+
 std::string page_hint(const Prompt& prompt) {
   if (prompt.page < 2) return {};
   std::string hint = text_with(prompt.locale, "page.hint", "page", fmt::format("{}/{}", prompt.page, prompt.pages));

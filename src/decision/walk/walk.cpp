@@ -56,6 +56,22 @@ const Option* option_named(const Prompt& prompt, std::string_view name) {
   return found == prompt.options.end() ? nullptr : &*found;
 }
 
+bool has_none_entry(const Prompt& open) {
+  return std::ranges::find(open.options, kNoneId, &Option::id) != open.options.end();
+}
+
+// Typed into a dialog that has no entry for it, where nothing may be chosen.
+bool says_none(const Prompt& open, std::string_view typed) {
+  if (open.select.mode != SelectMode::kMany || (open.select.min > 0 && !has_none_entry(open))) return false;
+  const std::string folded = case_fold(typed);
+  return folded == "none" || folded == case_fold(text(open.locale, "none_of_these")) ||
+         folded == case_fold(text(open.locale, "chain.none"));
+}
+
+std::vector<std::string> none_of(const Prompt& open) {
+  return has_none_entry(open) ? std::vector{std::string(kNoneId)} : std::vector<std::string>{};
+}
+
 WalkTurn turn_of(WalkTurn::Kind kind) {
   WalkTurn turn;
   turn.kind = kind;
@@ -184,6 +200,12 @@ std::string Walk::part() const {
   return asks_option ? declaration_->chain()->options[chain->option].key : "";
 }
 
+const Decision* Walk::step() const {
+  const auto* state = std::get_if<FlowState>(&place_);
+  if (state == nullptr) return declaration_->decision();
+  return part().empty() ? nullptr : &declaration_->flow()->steps[state->step].decision;
+}
+
 std::string Walk::place() const {
   if (std::holds_alternative<ChainState>(place_)) return prompt().label;
   const auto* state = std::get_if<FlowState>(&place_);
@@ -250,9 +272,7 @@ WalkTurn Walk::answer(const HostAnswer& given) {
       case HostAnswerKind::kSelected:
         return answer_ids(given.option_ids);
       case HostAnswerKind::kNone:
-        return answer_ids(std::ranges::find(before.options, kNoneId, &Option::id) == before.options.end()
-                              ? std::vector<std::string>{}
-                              : std::vector{std::string(kNoneId)});
+        return answer_ids(none_of(before));
       case HostAnswerKind::kMore:
         return answer_ids({std::string(kMoreId)});
       case HostAnswerKind::kFilled: {
@@ -261,6 +281,7 @@ WalkTurn Walk::answer(const HostAnswer& given) {
         return filled;
       }
       case HostAnswerKind::kFreeText: {
+        if (!is_held() && says_none(before, given.text)) return answer_ids(none_of(before));
         auto named = answer_by_name(given.text);
         return named ? std::move(*named) : take(given.text);
       }

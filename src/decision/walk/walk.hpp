@@ -64,6 +64,8 @@ class Walk {
   Prompt hold_prompt() const;
   // The step or the chain's option it is about; else empty.
   std::string part() const;
+  // The decision that is asked, if it is a declared one: of a step, or itself. Null for questions that a walk makes.
+  const Decision* step() const;
   // `2 of 3` for a flow's steps, `D3.2` for a chain's questions; empty for a decision and at the end.
   std::string place() const;
   // As a person reads it in a terminal: a block, a brief or the confirmation, without markers for programs.

@@ -159,6 +159,13 @@ std::string prompt_text(const Situation& situation) {
   return fmt::format("Signalbox: {} Call continue_workflow{} to continue.", answer_text(situation), call);
 }
 
+// What came after the first answer to a question without a session; one with a session hears of it with its next call.
+Result<std::string> late_answers_in(const std::string& folder, inbox::Home& home, const Seams& seams) {
+  if (SB_TRY(home.inbox().late_answers(folder)).empty()) return "";
+  const auto writing = SB_TRY(open_home(seams, store::Access::kReadWrite));
+  return writing ? writing->inbox().take_late_answers(folder) : Result<std::string>("");
+}
+
 Status record_notified_once(const HookEvent& event, const Situation& situation, const Seams& seams) {
   const auto store = SB_TRY(open_store(seams, store::Access::kReadWrite));
   if (!store) return {};
@@ -253,13 +260,18 @@ Result<std::string> at_prompt(const HookEvent& event, const HookContext& hook_co
   const auto home = SB_TRY(open_home(seams, store::Access::kReadOnly));
   if (!home) return "";
   // Never truncated: it holds the next question.
-  const std::string next = SB_TRY(continued_by(event.said, SB_TRY(folder_of(event, seams)), seams));
+  const std::string folder = SB_TRY(folder_of(event, seams));
+  const std::string next = SB_TRY(continued_by(event.said, folder, seams));
   if (!next.empty()) return additional_context("UserPromptSubmit", next);
+  std::string note = SB_TRY(late_answers_in(folder, *home, seams));
+  if (!note.empty()) note = fmt::format("Signalbox: {}", note);
   const auto situation = SB_TRY(situation_of(event, *home, seams));
-  if (!situation || !situation->has_answer() || situation->is_reported) return "";
-  // Without this record the same note would be repeated at every prompt.
-  SB_TRY(record_notified_once(event, *situation, seams));
-  return additional_context("UserPromptSubmit", utf8_prefix(prompt_text(*situation), limits::kHookNoteBytes));
+  if (situation && situation->has_answer() && !situation->is_reported) {
+    // Without this record the same note would be repeated at every prompt.
+    SB_TRY(record_notified_once(event, *situation, seams));
+    note += (note.empty() ? "" : "\n") + prompt_text(*situation);
+  }
+  return note.empty() ? "" : additional_context("UserPromptSubmit", utf8_prefix(note, limits::kHookNoteBytes));
 }
 
 Result<std::string> at_session_end(const HookEvent& event, const HookContext& hook_context) {

@@ -195,6 +195,20 @@ bool is_included(const Question& question, const Value& values, const std::strin
   return value != nullptr && value->is_string() && value->as_string() == "include";
 }
 
+// Hold answers nothing: it stops the whole chain at one option.
+Status check_bucket(const Part& part, const Value& given) {
+  if (!given.is_string() || part.find(given.as_string()) != nullptr) return {};
+  const std::string& word = given.as_string();
+  const std::string hold = fmt::format("{}=hold", part.key);
+  if (word == "hold") {
+    return fail(ErrorCode::kInvalid, fmt::format("{} cannot be given together with other answers", hold),
+                fmt::format("Answer {} alone, to stop and discuss it, or choose from: {}", hold, ids_of(part)));
+  }
+  Error unknown = unknown_option(part, word).error();
+  unknown.remedy += fmt::format("; or {} alone, to stop and discuss it", hold);
+  return std::unexpected(std::move(unknown));
+}
+
 Result<AnswerInput> check_parts(const Question& question, const AnswerInput& given) {
   if (given.values.size() == 0) return no_answer();
   AnswerInput result;
@@ -202,6 +216,7 @@ Result<AnswerInput> check_parts(const Question& question, const AnswerInput& giv
   for (const Part& part : question.parts) {
     known.push_back(part.key);
     const Value* value = given.values.find(part.key);
+    if (question.shape == QuestionShape::kChain && value != nullptr) SB_TRY(check_bucket(part, *value));
     if (value == nullptr) return fail(ErrorCode::kInvalid, fmt::format("{} is not answered", quote_json(part.key)));
     result.values.set(part.key, SB_TRY(check_part(part, *value)));
   }

@@ -77,7 +77,7 @@ TEST(AnswerCheck, AChainIsAnsweredOptionByOption) {
   EXPECT_THAT(taken(chain, "E1=cut,E2=include,E3=cut"), HasSubstr("E2 is included but requires E1"));
   EXPECT_THAT(taken(chain, "E1=include,E2=cut,E3=include"), HasSubstr("cannot both"));
   EXPECT_THAT(taken(chain, "E1=include,E2=cut"), HasSubstr("\"E3\" is not answered"));
-  EXPECT_THAT(taken(chain, "E1=hold,E2=cut,E3=cut"), HasSubstr("no option \"hold\""));
+  EXPECT_THAT(taken(chain, "E1=hold,E2=cut,E3=cut"), HasSubstr("E1=hold cannot be given together"));
 }
 
 TEST(AnswerCheck, FormFieldsAreValidated) {

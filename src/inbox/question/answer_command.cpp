@@ -9,7 +9,7 @@
 
 #include "base/text/unicode.hpp"
 #include "decision/brief.hpp"
-#include "decision/prompt.hpp"
+#include "decision/render/shown_labels.hpp"
 
 namespace sb::inbox {
 namespace {
@@ -25,17 +25,16 @@ bool is_number(std::string_view text) {
   return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
 }
 
-// Whether its options are in one numbered block; otherwise numbers would be ambiguous.
-bool has_numbers(const Decision& decision, const decision::Profile& profile) {
+// Whether a number cannot be an id.
+bool has_numbers(const Decision& decision) {
   if (decision.options.empty()) return false;
   if (decision.select.mode != SelectMode::kOne && decision.select.mode != SelectMode::kMany) return false;
-  if (std::ranges::any_of(decision.options, [](const Option& option) { return is_number(option.id); })) return false;
-  return decision::prompts_of(decision, profile, "").size() == 1;
+  return std::ranges::none_of(decision.options, [](const Option& option) { return is_number(option.id); });
 }
 
 const Decision* numbered(const decision::Declaration& declaration) {
   const Decision* decision = declaration.decision();
-  return decision != nullptr && has_numbers(*decision, declaration.profile) ? decision : nullptr;
+  return decision != nullptr && has_numbers(*decision) ? decision : nullptr;
 }
 
 // 0 for `A` and `a`, also past Z; nothing for anything else.
@@ -48,12 +47,12 @@ std::optional<std::size_t> index_of_any_letter(std::string_view text) {
 }
 
 // The id of the option with this id, label, number or letter; the text itself where there is none.
-std::string id_of(const Decision& decision, const decision::Profile& profile, std::string_view text) {
+std::string id_of(const Decision& decision, std::string_view text) {
   if (decision.find(text) != nullptr) return std::string(text);
   const auto labelled = std::ranges::find(decision.options, text, &Option::label);
   if (labelled != decision.options.end()) return labelled->id;
   std::size_t index = decision.options.size();
-  if (is_number(text) && has_numbers(decision, profile)) {
+  if (is_number(text) && has_numbers(decision)) {
     std::size_t number = 0;
     std::from_chars(text.data(), text.data() + text.size(), number);
     index = number - 1;
@@ -69,7 +68,9 @@ std::string bucket_of(std::string_view text) {
   const auto letter = index_of_any_letter(text);
   if (letter && *letter < kBuckets.size()) return std::string(kBuckets[*letter]);
   const bool is_ordinal = text.size() == 1 && text[0] >= '1' && text[0] <= '4';
-  return std::string(is_ordinal ? kBuckets[static_cast<std::size_t>(text[0] - '1')] : text);
+  if (is_ordinal) return std::string(kBuckets[static_cast<std::size_t>(text[0] - '1')]);
+  const auto named = std::ranges::find(kBuckets, case_fold(text));
+  return std::string(named == kBuckets.end() ? text : *named);
 }
 
 template <class Change>
@@ -112,14 +113,15 @@ std::string answer_command(std::string_view id, const decision::Declaration& dec
       decision->options, [](const Option& option) { return folded(option.id) == folded(option.label); });
   std::vector<std::string> choices;
   for (const Option& option : decision->options) {
-    choices.push_back(by_id ? option.id : std::to_string(choices.size() + 1));
+    std::string mark = decision::ordinal_mark(declaration.profile.ordinals, choices.size());
+    choices.push_back(by_id ? option.id : mark.substr(0, mark.find(')')));
   }
   return fmt::format("{} {}", command, fmt::join(choices, "|"));
 }
 
 std::string numbers_to_ids(const decision::Declaration& declaration, std::string_view typed) {
   if (const Decision* decision = declaration.decision()) {
-    return each_piece(typed, ',', [&](std::string_view piece) { return id_of(*decision, declaration.profile, piece); });
+    return each_piece(typed, ',', [&](std::string_view piece) { return id_of(*decision, piece); });
   }
   return each_piece(typed, ',', [&](std::string_view pair) {
     const std::size_t equals = pair.find('=');
@@ -131,9 +133,8 @@ std::string numbers_to_ids(const decision::Declaration& declaration, std::string
     }
     for (const decision::FlowStep& step : declaration.flow()->steps) {
       if (step.key() != key) continue;
-      return fmt::format("{}={}", key, each_piece(value, '+', [&](std::string_view piece) {
-                           return id_of(step.decision, declaration.profile, piece);
-                         }));
+      return fmt::format("{}={}", key,
+                         each_piece(value, '+', [&](std::string_view piece) { return id_of(step.decision, piece); }));
     }
     return std::string(pair);
   });
@@ -143,7 +144,10 @@ std::string answer_hint(const Question& question) {
   std::vector<std::string> pieces;
   if (question.shape != QuestionShape::kDecision) {
     for (const Part& part : question.parts) pieces.push_back(form_of(part));
-    return fmt::format("Type {}", fmt::join(pieces, ","));
+    const bool is_chain = question.shape == QuestionShape::kChain;
+    return fmt::format(
+        "Type {}{}", fmt::join(pieces, ","),
+        is_chain ? fmt::format("; or {}=hold alone, to stop and discuss it", question.parts.front().key) : "");
   }
   const Part& part = question.parts.front();
   switch (part.select.mode) {

@@ -29,7 +29,7 @@ TEST(AnswerCommand, EveryOfferedChoiceIsAccepted) {
       {"{decision: env, instruction: Which?, options: [{id: x, label: The first}, {id: y, label: The other}]}", "1|2"},
       {R"({decision: move, profile: gstack, instruction: How?, options: [{id: once, label: Move the whole table in one
         night}, {id: parts, label: In parts}]})",
-       "1|2"},
+       "A|B"},
       {"{decision: env, instruction: How many?, options: [{id: '2', label: Two}, {id: '1', label: One}]}", ""},
   };
   for (const auto& [yaml, choices] : table) {
@@ -65,9 +65,15 @@ TEST(AnswerCommand, OtherQuestionsAreAskedByTheCommandItself) {
   }
 }
 
+TEST(AnswerCommand, NumbersAndLettersCountOverAllPages) {
+  const auto nine =
+      declared("{decision: env, instruction: Which?, select: many, options: [a1, a2, a3, a4, a5, a6, a7, a8, a9]}");
+  EXPECT_EQ(numbers_to_ids(nine, "1,9"), "a1,a9");
+  EXPECT_EQ(numbers_to_ids(nine, "h,I"), "a8,a9");
+  EXPECT_THAT(question_of(nine).text, HasSubstr("  9) a9"));
+}
+
 TEST(AnswerCommand, AnAmbiguousNumberIsNotAccepted) {
-  // Page two starts with 1 again.
-  EXPECT_FALSE(is_consumed("{decision: env, instruction: Which?, options: [a1, a2, a3, a4, a5, a6, a7, a8, a9]}", "1"));
   const std::string counts =
       "{decision: n, instruction: How many?, options: [{id: '2', label: Two}, {id: '1', label: One}]}";
   EXPECT_EQ(numbers_to_ids(declared(counts), "1"), "1");

@@ -8,9 +8,9 @@
 #include "base/text/printable.hpp"
 #include "base/text/unicode.hpp"
 #include "decision/brief.hpp"
-#include "decision/prompt.hpp"
 #include "decision/render/shown_labels.hpp"
 #include "decision/text_block.hpp"
+#include "decision/texts.hpp"
 #include "inbox/question/question.hpp"
 
 namespace sb::inbox {
@@ -19,7 +19,6 @@ namespace {
 using decision::Decision;
 using decision::Option;
 using decision::Profile;
-using decision::Prompt;
 
 bool explains(const Profile& profile) {
   return std::ranges::any_of(profile.sections_allowed,
@@ -28,24 +27,27 @@ bool explains(const Profile& profile) {
 
 void add_paragraph(std::string& text, std::string_view prefix, std::string_view paragraph) {
   if (!paragraph.empty()) {
-    text += fmt::format("{}{}\n\n", prefix, prefix.empty() ? quoted(paragraph) : continued(paragraph));
+    text += prefix.empty() ? fmt::format("{}\n\n", quoted(paragraph))
+                           : fmt::format("{} {}\n\n", prefix, continued(paragraph));
   }
 }
 
 std::string known_first(const Decision& decision) {
+  const auto named = [&](std::string_view key) { return decision::text(decision.locale, key); };
   std::string text;
   add_paragraph(text, "", decision.sections.context);
   add_paragraph(text, "", decision.sections.eli10);
-  add_paragraph(text, "At stake: ", decision.sections.stakes);
+  add_paragraph(text, named("inbox.stakes"), decision.sections.stakes);
   if (decision.sections.kind_note != decision::kKindNote) add_paragraph(text, "", decision.sections.kind_note);
   add_paragraph(text, "", decision.sections.safety_notice);
-  add_paragraph(text, "Cannot be undone: ", decision.irreversible_note);
-  add_paragraph(text, "Approves exactly: ", decision.digest);
+  add_paragraph(text, named("brief.one_way"), decision.irreversible_note);
+  add_paragraph(text, named("inbox.digest"), decision.digest);
   return text;
 }
 
 // One scheme for all options, so that readers need not distinguish letters from labels.
 bool needs_letters(const Decision& decision, const Profile& profile) {
+  if (profile.ordinals == decision::OrdinalStyle::kLetterParen) return true;
   return std::ranges::any_of(decision.options, [&](const Option& option) {
     const bool is_long = word_units(option.label) > kBlockLabelWords || option.label.contains('\n');
     return is_long || (explains(profile) && !option.description.empty());
@@ -67,24 +69,17 @@ std::string lettered(const Decision& decision, const Profile& profile) {
 std::string choice_text(const Decision& decision, const Profile& profile) {
   std::string text = known_first(decision);
   if (decision.select.mode == decision::SelectMode::kMany) {
-    text += fmt::format("Several may be chosen: {} to {}.\n\n", decision.select.min, decision.select.max);
+    text += decision::text_with(decision.locale, "inbox.many", "counts",
+                                fmt::format("{}–{}", decision.select.min, decision.select.max)) +
+            "\n\n";
   }
   const bool has_letters = needs_letters(decision, profile);
   if (has_letters) text += lettered(decision, profile);
-  std::size_t shown = 0;
-  bool is_first = true;
-  for (const Prompt& page : decision::prompts_of(decision, profile, "")) {
-    std::vector<std::string> labels;
-    for (std::size_t i = 0; i < page.options.size(); ++i) {
-      const bool is_own = decision::entry_of(page, i) != decision::EntryKind::kOption;
-      labels.push_back(has_letters && !is_own ? decision::letters_of(shown) : page.options[i].label);
-      if (!is_own) ++shown;
-    }
-    if (!is_first) text += "\n\n";
-    is_first = false;
-    text += decision::render_block(decision.instruction, labels);
+  std::vector<std::string> labels;
+  for (std::size_t i = 0; i < decision.options.size(); ++i) {
+    labels.push_back(has_letters ? decision::letters_of(i) : decision.options[i].label);
   }
-  return text;
+  return text + decision::render_block(decision.instruction, labels);
 }
 
 bool has_block(const Decision& decision) {

@@ -1,8 +1,8 @@
 // A question as part of a message to an agent that passes it on to a person: first the facts, then the choice block of
 // the text grammar (decision/text_block.hpp). For hosts that cannot show a dialog. Pure.
 //
-// No option is dropped: the declared profile's limits apply, not those of the grammar, and options beyond its cap
-// follow in further blocks, page by page. A label that is too long for a block becomes a letter, with its text above:
+// No option is dropped, and each has the number with which `signalbox inbox answer` takes it, so all are in one block.
+// Where a label is too long for it, or the profile has letters, they become letters, with their text above:
 //
 //   A: Move the whole table in one night
 //   B: Move it in four parts over a month

@@ -78,14 +78,12 @@ void add_section(std::string& text, std::string_view prefix, std::string_view pa
 // Each with its number or letter, its id and its label: all three are accepted as an answer.
 void add_options(std::string& text, const Decision& decision, const decision::Profile& profile) {
   const bool marks_recommended = profile.recommended == decision::RecommendedMark::kSuffix;
-  const bool has_pages = decision.options.size() > static_cast<std::size_t>(profile.max_options);
-  const auto style = has_pages ? decision::OrdinalStyle::kLetterParen : profile.ordinals;
   std::size_t width = 0;
   for (const decision::Option& option : decision.options) width = std::max(width, option.id.size());
   if (!decision.options.empty()) text += "\n";
   for (std::size_t i = 0; i < decision.options.size(); ++i) {
     const decision::Option& option = decision.options[i];
-    const std::string mark = decision::ordinal_mark(style, i);
+    const std::string mark = decision::ordinal_mark(profile.ordinals, i);
     text += fmt::format("  {}{:<{}}  {}{}\n", mark, option.id, width, continued(option.label),
                         option.recommended && marks_recommended ? decision::kRecommendedSuffix : "");
     if (!option.description.empty()) {
@@ -130,7 +128,8 @@ std::string text_of(const Decision& decision, const decision::Profile& profile) 
   add_options(text, decision, profile);
   if (const auto& recommendation = decision.sections.recommendation) {
     add_section(text, decision::text(decision.locale, "form.recommended"),
-                fmt::format("{}{}{}", recommendation->choice, recommendation->reason.empty() ? "" : " — ",
+                fmt::format("{}{}{}", recommendation->choice,
+                            recommendation->choice.empty() || recommendation->reason.empty() ? "" : " — ",
                             recommendation->reason));
   }
   text += fmt::format("\n{}\n", how_to_answer(decision));

@@ -4,7 +4,6 @@
 
 #include "base/limits.hpp"
 #include "base/text/printable.hpp"
-#include "decision/text_block.hpp"
 #include "decision/walk/walk.hpp"
 #include "inbox/profile_files.hpp"
 #include "inbox/question/answer_command.hpp"
@@ -100,28 +99,38 @@ class Asking {
     const DecisionState taken = SB_TRY(inbox_.consume(state.id, asker()));
     // Withdrawn in the meantime.
     if (taken.is_open()) return awaiting(taken);
-    Value line = to_json_value(taken);
-    if (taken.outcome->kind == inbox::OutcomeKind::kCancelled) line.set("event", decision::kFlowCancel);
-    const Value outcome = text_content(to_json(line));
-    const std::string second = late_note(taken);
-    if (!second.empty()) return tool_result({text_content(second), outcome});
-    if (!state.is_consumed) return tool_result({outcome});
-    return tool_result({text_content(fmt::format("This is the outcome of {}, which you already received. To ask the "
-                                                 "person the same question again, send `again: true`.",
-                                                 to_rfc3339(taken.outcome->at))),
-                        outcome});
+    const Value outcome = text_content(to_json(to_json_value(taken)));
+    std::string note = late_answers(state);
+    if (state.is_consumed) {
+      note += fmt::format(
+          "{}This is the outcome of {}, which you already received. To ask the person the same question again, send "
+          "`again: true`.",
+          note.empty() ? "" : "\n", to_rfc3339(taken.outcome->at));
+    }
+    return note.empty() ? tool_result({outcome}) : tool_result({text_content(std::move(note)), outcome});
   }
 
-  HandlerResult awaiting(const DecisionState& state) const {
+  bool has_dialog(const DecisionState& state) const {
+    return call_.client.has_form_elicitation && (call_.caller.is_installed_client || inbox_.may_relay(state));
+  }
+
+  // What came after the first answer to this question, or to an earlier one without a session.
+  std::string late_answers(const DecisionState& state) {
+    return inbox_.take_late_answers(state.opened.workspace).value_or("");
+  }
+
+  HandlerResult awaiting(const DecisionState& state) {
     const bool is_signed = state.opened.needs_signature;
     const std::string command = inbox::answer_command(state.id, declaration_);
     std::string text = inbox::choice_text(declaration_);
-    if (state.position["held"] == Value(true)) {
+    const bool is_held = state.position["held"] == Value(true);
+    if (is_held) {
       const auto walk = decision::Walk::at(declaration_, state.position, 0);
-      text =
-          fmt::format("On hold at {}: stop asking, and discuss it with the person first. ", walk ? walk->place() : "");
-    }
-    if (is_signed && !state.opened.operators) {
+      text = fmt::format(
+          "On hold at {}: stop asking, and discuss it with the person first. When they say how to continue, call `ask` "
+          "again with the same declaration{}; they can also run `{}`. Do not answer for them.\n",
+          walk ? walk->place() : "", has_dialog(state) ? ": it opens the form that continues" : "", command);
+    } else if (is_signed && !state.opened.operators) {
       text +=
           "\n\nThis needs an operator's signature, but there is no operator yet. A person must run `signalbox operator "
           "init`; then ask again.\n";
@@ -131,6 +140,7 @@ class Asking {
           is_signed ? "sign" : "answer", command, is_signed ? " in a terminal, with their passphrase" : "");
     }
     if (const std::string advice = dialog_advice(inbox_, state, call_); !advice.empty()) text += advice + "\n";
+    if (const std::string late = late_answers(state); !late.empty()) text += "\n" + late + "\n";
     Value line = Value::object({{"kind", "awaiting"}});
     const Value as_printed = to_json_value(state);
     for (const Value::Member& member : as_printed.members()) line.set(member.name, member.value);

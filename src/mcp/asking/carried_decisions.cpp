@@ -38,12 +38,8 @@ std::string with_note(std::string_view note, const std::string& more) {
 }
 
 // A person answered a question of this session after it was closed: said once.
-std::string second_answer(inbox::Inbox& inbox, const SessionResponse& answer) {
-  const std::string session = answer.line.string_at("sessionId").value_or("");
-  const auto decision = session.empty() ? Result<std::string>("") : inbox.take_late(session);
-  if (!decision || decision->empty()) return {};
-  const auto state = inbox.load(*decision);
-  return state && state->outcome ? late_note(*state) : std::string();
+std::string late_answers(inbox::Inbox& inbox, const std::string& session) {
+  return session.empty() ? "" : inbox.take_late_answers(session).value_or("");
 }
 
 std::string decision_of(const SessionResponse& answer) {
@@ -98,10 +94,7 @@ class DecisionCarrier {
         return std::move(*why);
       }
     }
-    if (heard.came_second) {
-      (void)home_.home().inbox().take_late(waited.session);
-      if (const auto now = home_.home().inbox().load(asked.decision)) note_ = with_note(note_, late_note(*now));
-    }
+    if (heard.came_second) note_ = with_note(note_, late_answers(home_.home().inbox(), waited.session));
     auto answer = continue_session(waited.token);
     if (!answer) return error_result(answer.error());
     if (decision_of(*answer) != asked.decision) return carry(std::move(*answer));
@@ -153,7 +146,8 @@ HandlerResult ask_for_decision(WorkerContext& worker, SessionResponse answer, Ca
   const auto home = worker.home();
   if (!home)
     return decision_of(answer).empty() ? answer_result(answer, note, call.client_name) : error_result(home.error());
-  const std::string all = with_note(note, second_answer((*home)->home().inbox(), answer));
+  const std::string all =
+      with_note(note, late_answers((*home)->home().inbox(), answer.line.string_at("sessionId").value_or("")));
   if (decision_of(answer).empty()) return answer_result(answer, all, call.client_name);
   return DecisionCarrier(worker, **home, call, all).carry(std::move(answer));
 }

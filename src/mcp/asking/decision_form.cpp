@@ -9,6 +9,7 @@
 #include "base/text.hpp"
 #include "base/text/printable.hpp"
 #include "base/text/unicode.hpp"
+#include "decision/render/drafts.hpp"
 #include "decision/render/form.hpp"
 #include "decision/render/host_answer.hpp"
 #include "decision/render/render.hpp"
@@ -54,16 +55,60 @@ void add_back(Prompt& prompt) {
   prompt.options.insert(prompt.options.begin(), std::move(back));
 }
 
-// As the same options are marked in texts: with a number or a letter.
-void number_titles(Value& property, const Profile& profile) {
+// Where nothing may be chosen, a form has an entry that says so, as the last one.
+void offer_none(Prompt& prompt) {
+  prompt.select.min = 0;
+  if (!prompt.options.empty() && entry_of(prompt, prompt.options.size() - 1) == decision::EntryKind::kNone) return;
+  decision::Option none;
+  none.id = decision::kNoneId;
+  none.label = decision::text(prompt.locale, "none_of_these");
+  none.role = "none";
+  prompt.options.push_back(std::move(none));
+}
+
+// One page of a question of many, in a form that has all of them: nothing has to be chosen on it, so it needs no entry
+// for that, unless a single option is left for the last page.
+void make_field_of_form(Prompt& page) {
+  if (page.pages == 1) return;
+  if (page.options.size() > 2) page.options.pop_back();
+  page.select.min = 0;
+}
+
+// How each entry is marked in texts too: a declared option with its number or letter, counted over all pages. Entries
+// that only turn pages have none.
+std::vector<std::string> marks_of(const Prompt& prompt, const Profile& profile, const Decision* declared) {
+  std::vector<std::string> marks;
+  std::size_t next = 0;
+  for (std::size_t i = 0; i < prompt.options.size(); ++i) {
+    const bool is_own = entry_of(prompt, i) != decision::EntryKind::kOption || prompt.options[i].id == kPreviousPage;
+    if (is_own && (declared != nullptr || prompt.pages > 1)) {
+      marks.emplace_back();
+      continue;
+    }
+    std::size_t index = next++;
+    if (declared != nullptr) {
+      const auto found = std::ranges::find(declared->options, prompt.options[i].id, &decision::Option::id);
+      if (found != declared->options.end()) index = static_cast<std::size_t>(found - declared->options.begin());
+    }
+    marks.push_back(decision::ordinal_mark(profile.ordinals, index));
+  }
+  return marks;
+}
+
+void mark_titles(Value& property, const std::vector<std::string>& marks, const Profile& profile) {
   Value* items = property.find("items");
   Value* list = items != nullptr ? items->find("anyOf") : property.find("oneOf");
   if (list == nullptr || !list->is_array()) return;
+  const auto title_at = [&](std::size_t i) { return list->items()[i].string_at("title").value_or(""); };
+  // The renderer marks the entries by itself where two of them look the same.
+  bool is_marked = true;
   for (std::size_t i = 0; i < list->size(); ++i) {
-    Value& option = list->items()[i];
-    const std::string mark = decision::ordinal_mark(profile.ordinals, i);
-    const std::string title = option.string_at("title").value_or("");
-    if (!title.starts_with(mark)) option.set("title", mark + title);
+    is_marked = is_marked && title_at(i).starts_with(decision::ordinal_mark(profile.ordinals, i));
+  }
+  for (std::size_t i = 0; i < list->size(); ++i) {
+    std::string title = title_at(i);
+    if (is_marked) title.erase(0, decision::ordinal_mark(profile.ordinals, i).size());
+    list->items()[i].set("title", marks[i] + title);
   }
 }
 
@@ -83,6 +128,10 @@ Value as_legacy_enum(Value property) {
 
 std::string row_name(const std::string& field, std::size_t index, const std::string& id) {
   return fmt::format("{}:{:02}:{}", field, index + 1, id);
+}
+
+std::string wrong_field(std::string_view locale, std::string_view field, std::string_view what) {
+  return fmt::format("{}: {}", field, decision::text(locale, fmt::format("wrong.{}", what)));
 }
 
 // The words of a problem that the readers name by a code.
@@ -109,20 +158,27 @@ std::string first_line_from(std::string_view text) {
   return begin == std::string_view::npos ? std::string() : std::string(first_line(text.substr(begin)));
 }
 
+// The first line that is not a heading; of notes that are only headings, the first one.
+std::string first_words_of(std::string_view notes) {
+  for (std::size_t at = 0; at < notes.size();) {
+    const std::size_t end = std::min(notes.find('\n', at), notes.size());
+    const std::string_view line = notes.substr(at, end - at);
+    if (!is_blank(line) && !line.starts_with('#')) return std::string(line);
+    at = end + 1;
+  }
+  const std::string heading = first_line_from(notes);
+  return heading.substr(std::min(heading.find_first_not_of("# "), heading.size()));
+}
+
 // What was delivered, what is recommended, or what it is about: one short line.
 std::string gist_of(const Prompt& prompt) {
   const decision::Sections& sections = prompt.sections;
   constexpr std::string_view kDelivered = "\nDelivered:\n";
   if (const std::size_t at = sections.context.find(kDelivered); at != std::string::npos) {
-    return first_line_from(std::string_view(sections.context).substr(at + kDelivered.size()));
+    return first_words_of(std::string_view(sections.context).substr(at + kDelivered.size()));
   }
   if (!prompt.irreversible_note.empty()) return first_line_from(prompt.irreversible_note);
-  if (sections.recommendation && !sections.recommendation->reason.empty()) {
-    const std::string& choice = sections.recommendation->choice;
-    const auto found = std::ranges::find(prompt.options, choice, &decision::Option::id);
-    return fmt::format("{}{}: {}", decision::text(prompt.locale, "form.recommended"),
-                       found == prompt.options.end() ? choice : found->label, sections.recommendation->reason);
-  }
+  if (const std::string advice = decision::drafts::advice_of(prompt, ": "); !advice.empty()) return advice;
   for (const std::string* text : {&sections.net, &sections.stakes, &sections.eli10, &sections.context}) {
     if (!text->empty()) return first_line_from(*text);
   }
@@ -146,7 +202,7 @@ std::string cut_line(const std::string& line) {
 }
 
 std::string page_name(std::string_view name, const Prompt& prompt) {
-  return prompt.page == 1 ? std::string(name) : fmt::format("{} ({})", name, prompt.page);
+  return prompt.page == 1 ? std::string(name) : fmt::format("{}:p{:02}", name, prompt.page);
 }
 
 FormAnswer without(FormAnswer::Kind kind) {
@@ -155,18 +211,6 @@ FormAnswer without(FormAnswer::Kind kind) {
 
 FormAnswer invalid(std::string problem) {
   return {.kind = FormAnswer::Kind::kInvalid, .problem = std::move(problem)};
-}
-
-// Stores the ids of one question where the inbox expects them. Pages of one question add up.
-void add_choice(const std::string& part, bool is_many, const std::vector<std::string>& ids, inbox::AnswerInput& given) {
-  if (part.empty()) {
-    given.options.insert(given.options.end(), ids.begin(), ids.end());
-    return;
-  }
-  if (!is_many) return given.values.set(part, ids.front());
-  Value all = given.values[part].is_array() ? given.values[part] : Value::array();
-  for (const std::string& id : ids) all.push_back(id);
-  given.values.set(part, std::move(all));
 }
 
 }  // namespace
@@ -182,6 +226,9 @@ Result<DecisionForm> DecisionForm::of(const decision::Walk& walk, const inbox::Q
   DecisionForm form;
   const Declaration& declaration = walk.declaration();
   const Profile& profile = declaration.profile;
+  // The entries that a form adds to the options are not limited by the profile: a form can hold them.
+  Profile wide = profile;
+  wide.max_options = static_cast<int>(sb::limits::kOptions);
   Prompt first;
   if (const Decision* decision = declaration.decision()) {
     if (decision->select.mode == SelectMode::kUrl) return unsupported("a question answered on a web page");
@@ -192,18 +239,23 @@ Result<DecisionForm> DecisionForm::of(const decision::Walk& walk, const inbox::Q
     }
     for (const Prompt& page : pages) {
       if (!is_many && page.page != options.page) continue;
-      const std::string name = is_many ? page_name("choices", page) : std::string();
-      SB_TRY(form.add(for_person(page), profile, options.revision, "", name));
+      Prompt shown = for_person(page);
+      if (is_many) make_field_of_form(shown);
+      SB_TRY(form.add(shown, wide, options.revision, decision, is_many ? page_name("choices", page) : ""));
     }
     first = pages.front();
+    form.select_ = decision->select;
   } else {
     form.is_walk_ = true;
     first = walk.is_held() ? walk.hold_prompt() : for_person(walk.prompt());
-    if (first.page > 1) add_back(first);
-    // What a walk adds to its own options is not limited by the profile: a form can hold it.
-    Profile wide = profile;
-    wide.max_options = static_cast<int>(sb::limits::kOptions);
-    SB_TRY(form.add(first, wide, options.revision, "", ""));
+    const bool may_be_none = first.select.min == 0 || std::ranges::find(first.options, decision::kNoneId,
+                                                                        &decision::Option::id) != first.options.end();
+    if (first.select.mode == SelectMode::kMany && may_be_none) offer_none(first);
+    decision::Walk before = walk;
+    if (first.page > 1 && before.turn_to(first.page - 1)) add_back(first);
+    // A brief has letters of its own on each page.
+    const bool lists_options = decision::drafts::explains(profile);
+    SB_TRY(form.add(first, wide, options.revision, lists_options || walk.is_held() ? nullptr : walk.step(), ""));
   }
   form.locale_ = first.locale;
   // A walk shows one question of several; the others are in the inbox.
@@ -232,15 +284,16 @@ std::string DecisionForm::headed(const Prompt& first, const inbox::Question& que
   return rest.empty() ? head : fmt::format("{}\n\n{}", head, rest);
 }
 
-Status DecisionForm::add(const Prompt& prompt, const Profile& profile, Revision revision, std::string part,
+Status DecisionForm::add(const Prompt& prompt, const Profile& profile, Revision revision, const Decision* declared,
                          std::string name) {
   const decision::Rendered rendered = SB_TRY(render(prompt, profile, decision::hosts::kElicitation));
-  Item item{std::move(part), std::move(name), false, rendered.shape};
+  Item item{std::move(name), false, rendered.shape};
   const SelectMode mode = item.shape.select.mode;
   if (item.name.empty() && mode != SelectMode::kForm) item.name = item.inner_name();
   item.is_rows = mode == SelectMode::kMany && revision < Revision::k2025_11_25;
   // Only the full text says how many may be chosen, where the schema cannot.
-  needs_whole_text_ = needs_whole_text_ || item.is_rows || is_cut(rendered, prompt, profile);
+  needs_whole_text_ = needs_whole_text_ || item.is_rows || is_cut(rendered, prompt, profile) ||
+                      (declared != nullptr && prompt.pages > 1);
   if (!message_.empty()) message_ += "\n\n";
   message_ += rendered.payload.string_at("message").value_or("");
   const Value& schema = item.shape.requested_schema;
@@ -249,9 +302,16 @@ Status DecisionForm::add(const Prompt& prompt, const Profile& profile, Revision 
     if (schema["required"].is_array()) required_ = schema["required"];
   } else {
     Value property = schema["properties"][item.inner_name()];
-    number_titles(property, profile);
+    mark_titles(property, marks_of(prompt, profile, declared), profile);
     if (property.find("title") == nullptr) property.set("title", decision::text(prompt.locale, "form.choice"));
+    if (mode == SelectMode::kMany && prompt.pages > 1) {
+      property.set("title",
+                   fmt::format("{} ({})", property["title"].as_string(),
+                               decision::text_with(prompt.locale, "page_number", "page", std::to_string(prompt.page))));
+    }
     add_field(item, std::move(property), revision);
+    // On one page of several nothing has to be chosen.
+    if (!item.is_rows && (mode != SelectMode::kMany || prompt.pages == 1)) required_.push_back(item.name);
   }
   items_.push_back(std::move(item));
   return {};
@@ -261,7 +321,6 @@ void DecisionForm::add_field(const Item& item, Value property, Revision revision
   if (!item.is_rows) {
     const bool is_legacy = revision < Revision::k2025_11_25 && property.find("oneOf") != nullptr;
     properties_.set(item.name, is_legacy ? as_legacy_enum(std::move(property)) : std::move(property));
-    required_.push_back(item.name);
     return;
   }
   std::size_t index = 0;
@@ -315,7 +374,7 @@ Result<Value> DecisionForm::content_for(const Item& item, const Value& content) 
     const std::string name = row_name(item.name, index++, option.shown);
     const Value* row = content.find(name);
     if (row == nullptr) continue;
-    if (!row->is_bool()) return fail(ErrorCode::kInvalid, name + ": must be true or false");
+    if (!row->is_bool()) return fail(ErrorCode::kInvalid, wrong_field(locale_, name, "boolean"));
     has_any = true;
     if (row->as_bool()) ids.push_back(option.shown);
   }
@@ -329,30 +388,35 @@ std::optional<FormAnswer> DecisionForm::read_item(const Item& item, const Value&
   const Result<Value> inner = content_for(item, content);
   if (!inner) return invalid(inner.error().message);
   const HostAnswer answer = parse_answer(item.shape, Value::object({{"action", "accept"}, {"content", *inner}}));
-  const bool is_many = item.shape.select.mode == SelectMode::kMany;
   switch (answer.result) {
     case HostAnswerKind::kSelected:
+      given.options.insert(given.options.end(), answer.option_ids.begin(), answer.option_ids.end());
+      return std::nullopt;
     case HostAnswerKind::kNone:
-      add_choice(item.part, is_many, answer.option_ids, given);
       return std::nullopt;
     case HostAnswerKind::kFilled:
+      for (const Value::Member& field : answer.fields.members()) {
+        const bool is_blank_text = field.value.is_string() && is_blank(field.value.as_string());
+        if (is_blank_text) return invalid(wrong_field(locale_, field.name, "empty"));
+      }
       given.values = answer.fields;
       return std::nullopt;
     case HostAnswerKind::kMore:
       return without(FormAnswer::Kind::kMore);
     case HostAnswerKind::kEmpty:
-      if (items_.size() == 1) return without(FormAnswer::Kind::kEmpty);
-      return invalid(item.name + ": is missing");
+      // A page on which nothing was chosen.
+      if (items_.size() > 1) return std::nullopt;
+      return without(FormAnswer::Kind::kEmpty);
     case HostAnswerKind::kInvalid:
       return invalid(problem_text(locale_, answer.reason));
     default:
-      return invalid("it could not be parsed");
+      return invalid(std::string(decision::text(locale_, "form.unfit")));
   }
 }
 
 FormAnswer DecisionForm::read_content(const Value& content) const {
   for (const Value::Member& member : content.members()) {
-    if (properties_.find(member.name) == nullptr) return invalid(member.name + ": is not a field of this form");
+    if (properties_.find(member.name) == nullptr) return invalid(wrong_field(locale_, member.name, "field"));
   }
   FormAnswer answer{.kind = FormAnswer::Kind::kAnswered};
   if (is_walk_) {
@@ -366,8 +430,12 @@ FormAnswer DecisionForm::read_content(const Value& content) const {
   for (const Item& item : items_) {
     if (auto other = read_item(item, content, answer.given)) return std::move(*other);
   }
+  const auto chosen = static_cast<int>(answer.given.options.size());
+  if (items_.size() > 1 && (chosen < select_.min || chosen > select_.max)) {
+    return chosen == 0 ? without(FormAnswer::Kind::kEmpty) : invalid(problem_text(locale_, "arity"));
+  }
   if (!typed_confirmation_.empty() && content.string_at(kConfirmation) != typed_confirmation_) {
-    return invalid(fmt::format("{}: does not match the text to type", kConfirmation));
+    return invalid(wrong_field(locale_, kConfirmation, "words"));
   }
   return answer;
 }
@@ -376,10 +444,11 @@ FormAnswer DecisionForm::read(const Value& result) const {
   const std::string action = result.string_at("action").value_or("");
   if (action == "decline") return without(FormAnswer::Kind::kDeclined);
   if (action == "cancel") return without(FormAnswer::Kind::kCancelled);
-  if (action != "accept") return invalid("action: must be accept, decline or cancel");
+  const auto unfit = [&] { return invalid(std::string(decision::text(locale_, "form.unfit"))); };
+  if (action != "accept") return unfit();
   const Value& content = result["content"];
   if (content.is_null()) return without(FormAnswer::Kind::kEmpty);
-  if (!content.is_object()) return invalid("content: must be an object");
+  if (!content.is_object()) return unfit();
   if (content.size() == 0) return without(FormAnswer::Kind::kEmpty);
   return read_content(content);
 }

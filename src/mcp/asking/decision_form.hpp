@@ -14,7 +14,8 @@
 //            before 2025-11-25 a yes or no per option: {"choices:01:ID": {type: boolean, default: false}...}; the
 //            number keeps the order in clients that sort fields by name, and without the default some send true
 //   pages    of one: a form each, whose last entry opens the next page (FormAnswer::kMore)
-//            of many: a field each, "choices (2)"...
+//            of many: a field each, "choices:p02"..., which clients sort after "choices"; an empty one chooses nothing
+//   none     of a walk, where nothing may be chosen: the last entry; an empty list or no checked box say the same
 //   text     {text: ...}
 //   form     its own fields
 //   besides  {confirmation: ...} if a text must be typed
@@ -73,15 +74,15 @@ class DecisionForm {
  private:
   // One question of the form.
   struct Item {
-    std::string part;                  // the step's key; empty for a single decision
     std::string name;                  // of its field; empty for the fields of a form
     bool is_rows = false;              // multiple choice, as one checkbox per option
     decision::AnswerShape shape = {};  // as made by the renderer, with the renderer's field name
     std::string inner_name() const;
   };
 
-  Status add(const decision::Prompt& prompt, const decision::Profile& profile, Revision revision, std::string part,
-             std::string name);
+  // `declared`: the decision whose options it shows, if it is not one that a chain makes.
+  Status add(const decision::Prompt& prompt, const decision::Profile& profile, Revision revision,
+             const decision::Decision* declared, std::string name);
   void add_field(const Item& item, Value property, Revision revision);
   Status add_typed_confirmation(const inbox::Question& question);
   std::string headed(const decision::Prompt& first, const inbox::Question& question, const std::string& id) const;
@@ -92,6 +93,7 @@ class DecisionForm {
   std::vector<Item> items_;
   std::string message_;
   std::string locale_;
+  decision::Select select_;  // of a decision, over all its pages
   bool is_walk_ = false;
   bool needs_whole_text_ = false;
   Value properties_ = Value::object();

@@ -68,7 +68,7 @@ Value content_choosing(const Value& properties, const std::string& part, const s
   Value content = Value::object();
   for (const Value::Member& field : properties.members()) {
     const bool is_part =
-        part.empty() || field.name == part || field.name.starts_with(part + " (") || field.name.starts_with(part + ":");
+        part.empty() || field.name == part || field.name.starts_with(part + ":p") || field.name.starts_with(part + ":");
     if (field.value.string_at("type") == "boolean") {
       content.set(field.name, ids.contains(field.name.substr(field.name.rfind(':') + 1)));
       continue;
@@ -81,9 +81,6 @@ Value content_choosing(const Value& properties, const std::string& part, const s
     }
     if (field.value.string_at("type") == "array") {
       const auto least = static_cast<std::size_t>(field.value["minItems"].as_integer());
-      if (chosen.size() == 0 && least > 0 && entries.back().first == "none-of-these") {
-        chosen.push_back("none-of-these");
-      }
       for (std::size_t i = 0; i < entries.size() && chosen.size() < least; ++i) {
         if (!is_part) chosen.push_back(entries[i].first);
       }
@@ -93,17 +90,6 @@ Value content_choosing(const Value& properties, const std::string& part, const s
     }
   }
   return content;
-}
-
-// Selects the last row, "none of these", on each page of checkboxes without a wanted option.
-void say_none_where_none(Value& content) {
-  for (Value::Member& last : content.members()) {
-    if (!last.name.ends_with(":none-of-these")) continue;
-    const std::string page = last.name.substr(0, last.name.find(':') + 1);
-    last.value = std::ranges::none_of(content.members(), [&](const Value::Member& row) {
-      return row.name.starts_with(page) && row.value == Value(true);
-    });
-  }
 }
 
 // Ids to choose together with `id` to reach the required number.
@@ -128,9 +114,7 @@ void expect_reachable(const decision::Declaration& declaration, const decision::
     const Value& properties = params["requestedSchema"]["properties"];
     const FormAnswer answer = [&] {
       if (decision.select.mode == decision::SelectMode::kMany) {
-        Value content = content_choosing(properties, "", wanted);
-        say_none_where_none(content);
-        return form->read(accept(std::move(content)));
+        return form->read(accept(content_choosing(properties, "", wanted)));
       }
       const auto entries = entries_of(properties["choice"]);
       const bool is_here = std::ranges::any_of(entries, [&](const auto& entry) { return entry.first == id; });
@@ -254,13 +238,39 @@ TEST(DecisionForm, AChainIsShownPromptByPromptWithoutMarkers) {
   EXPECT_THAT(answer.host.option_ids, ElementsAre("hold"));
 }
 
-TEST(DecisionForm, NoneIsChosenAlone) {
+std::vector<std::string> titles_in(const Value& params) {
+  std::vector<std::string> titles;
+  for (const Value::Member& field : params["requestedSchema"]["properties"].members()) {
+    if (field.value.string_at("type") == "boolean") titles.push_back(field.value.string_at("title").value_or(""));
+    for (const auto& [id, title] : entries_of(field.value)) titles.push_back(title);
+  }
+  return titles;
+}
+
+// As in `inbox show` and `inbox answer`.
+TEST(DecisionForm, OptionsAreNumberedOverAllPagesInEveryRevision) {
+  const auto eight =
+      declared("{decision: env, instruction: Which?, select: many, options: [a1, a2, a3, a4, a5, a6, a7, a8]}");
+  const std::vector<std::string> all{"1) a1", "2) a2", "3) a3", "4) a4", "5) a5", "6) a6", "7) a7", "8) a8"};
+  for (const Revision revision : {Revision::k2025_06_18, Revision::k2025_11_25}) {
+    const Value params = form_of(eight, {.revision = revision}).params();
+    EXPECT_EQ(titles_in(params), all);
+    const auto& fields = params["requestedSchema"]["properties"].members();
+    EXPECT_TRUE(std::ranges::is_sorted(fields, {}, &Value::Member::name)) << to_json(params);
+  }
+  const auto one = declared("{decision: env, instruction: Which?, options: [a1, a2, a3, a4, a5, a6, a7, a8]}");
+  EXPECT_EQ(titles_in(form_of(one, {.page = 1}).params()).back(), "More options");
+  EXPECT_THAT(titles_in(form_of(one, {.page = 2}).params()), ElementsAre("7) a7", "8) a8"));
+}
+
+TEST(DecisionForm, APageMayBeLeftEmptyButNotAllOfThem) {
   const auto form = form_of(
       declared("{decision: env, instruction: Which?, select: many, options: [a1, a2, a3, a4, a5, a6, a7, a8]}"));
-  const FormAnswer answer = form.read(accept(
-      Value::object({{"choices", Value::array({"a1", "none-of-these"})}, {"choices (2)", Value::array({"a8"})}})));
-  EXPECT_EQ(answer.kind, Kind::kInvalid);
-  EXPECT_THAT(answer.problem, HasSubstr("none together with others"));
+  const FormAnswer answer = form.read(accept(Value::object({{"choices:p02", Value::array({"a8"})}})));
+  ASSERT_EQ(answer.kind, Kind::kAnswered) << answer.problem;
+  EXPECT_THAT(answer.given.options, ElementsAre("a8"));
+  const Value nothing = Value::object({{"choices", Value::array()}, {"choices:p02", Value::array()}});
+  EXPECT_EQ(form.read(accept(nothing)).kind, Kind::kEmpty);
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include "base/text.hpp"
 #include "base/text/printable.hpp"
 #include "base/text/unicode.hpp"
+#include "decision/texts.hpp"
 #include "decision/walk/walk.hpp"
 #include "engine/advance/questions.hpp"
 #include "inbox/home.hpp"
@@ -42,10 +43,6 @@ Result<DecisionForm> form_of(const DecisionState& state, const decision::Declara
                           {.revision = call.revision, .page = asked.page, .decision_id = state.id});
 }
 
-std::string digest_of(const DecisionState& state) {
-  return sha256_hex(to_canonical_json(state.position)).substr(0, 16);
-}
-
 // Called from any worker, so it opens its own home; if the store cannot be read, the answer is no.
 bool is_closed(const Seams& seams, const std::string& decision) {
   const auto home = inbox::Home::open(seams, store::Access::kReadOnly);
@@ -68,7 +65,14 @@ class Hearing {
       : inbox_(inbox), state_(state), declaration_(declaration), call_(call), asked_(asked) {}
 
   Result<DialogResult> hear(const DecisionForm& form, const Value& result, OnDecline declining) {
-    const FormAnswer answer = form.read(result);
+    FormAnswer answer = form.read(result);
+    const bool has_chosen = answer.kind == FormAnswer::Kind::kAnswered || answer.kind == FormAnswer::Kind::kInvalid;
+    if (is_overtaken() && has_chosen) {
+      answer.kind = FormAnswer::Kind::kAnswered;
+      answer.host = {};
+      answer.host.result = decision::HostAnswerKind::kFilled;
+      answer.host.fields = result["content"];
+    }
     switch (answer.kind) {
       case FormAnswer::Kind::kAnswered:
         return declaration_.decision() ? take(form, answer, result) : walk_on(form, answer, result);
@@ -84,7 +88,7 @@ class Hearing {
         return noted(inbox_.note_no_answer(state_.id, HostResult::kCancelled, person()));
       case FormAnswer::Kind::kEmpty:
         SB_TRY(noted(inbox_.note_no_answer(state_.id, HostResult::kEmpty, person())));
-        return ask_again("nothing was chosen");
+        return ask_again(decision::text(form.locale(), "form.nothing"));
       case FormAnswer::Kind::kInvalid:
         return ask_again(answer.problem);
     }
@@ -110,10 +114,15 @@ class Hearing {
     return {is_person ? inbox::Channel::kElicitation : inbox::Channel::kRelay, answering_person(call_)};
   }
 
+  // The form shows a question of a walk that was answered elsewhere, so it cannot be read as the one that is open.
+  bool is_overtaken() const {
+    return !declaration_.decision() && asked_.shown_at != inbox::position_digest(state_.position);
+  }
+
   Result<DialogResult> take(const DecisionForm& form, const FormAnswer& answer, const Value& result) {
     const bool is_rejection = answer.given.options.size() == 1 && !call_.is_late && state_.is_open() &&
                               asks_why(state_, declaration_, answer.given.options.front());
-    DialogResult taken = SB_TRY(submit(answer.given, to_json(result["content"]), form.render_hash()));
+    DialogResult taken = SB_TRY(submit(answer.given, to_json(result["content"]), form));
     if (!is_rejection || !taken.has_answer) return taken;
     // It counts already; the reason is asked for before the agent gets it.
     taken.again = next_round(asked_);
@@ -121,16 +130,16 @@ class Hearing {
     return taken;
   }
 
-  Result<DialogResult> submit(const inbox::AnswerInput& given, std::string raw, const std::string& render_hash) {
+  Result<DialogResult> submit(const inbox::AnswerInput& given, std::string raw, const DecisionForm& form) {
     inbox::AnswerSubmission submission;
     submission.given = given;
     submission.from = person();
     submission.raw = std::move(raw);
-    submission.render_hash = render_hash;
+    submission.render_hash = form.render_hash();
     const auto after = inbox_.answer(state_.id, submission);
     if (after) return DialogResult{.has_answer = true};
     const ErrorCode code = after.error().code;
-    if (code == ErrorCode::kInvalid || code == ErrorCode::kLimit) return ask_again(after.error().message);
+    if (code == ErrorCode::kInvalid || code == ErrorCode::kLimit) return ask_again(problem_in(form, after.error()));
     return answered_or_second(after);
   }
 
@@ -141,21 +150,19 @@ class Hearing {
                             .from = person(),
                             .raw = to_json(result["content"]),
                             .render_hash = form.render_hash(),
-                            .shown_at = state_.position};
+                            .shown_at = asked_.shown_at};
     const std::vector<std::string>& ids = answer.host.option_ids;
     if (walk.is_held() && ids.size() == 1) given.given = ids.front();
     if (ids.size() == 1 && ids.front() == kPreviousPage) given.given = std::string("back");
-    // Answered elsewhere meanwhile: the question that is open now is asked instead.
-    const auto walked = asked_.shown_at == digest_of(state_)
-                            ? inbox_.walk(state_.id, declaration_, 0, given)
-                            : Result<inbox::Walked>(fail(ErrorCode::kConflict, "the walk has moved on"));
+    const auto walked = inbox_.walk(state_.id, declaration_, 0, given);
     if (!walked) {
       const ErrorCode code = walked.error().code;
-      if (code == ErrorCode::kInvalid || code == ErrorCode::kLimit) return ask_again(walked.error().message);
+      if (code == ErrorCode::kInvalid || code == ErrorCode::kLimit) return ask_again(problem_in(form, walked.error()));
       const DecisionState now = SB_TRY(inbox_.load(state_.id));
       if (code != ErrorCode::kConflict || !now.is_open() || call_.is_late) {
         return answered_or_second(std::unexpected(walked.error()));
       }
+      // Answered elsewhere meanwhile: the question that is open now is asked instead.
       return DialogResult{.again = next_round(asked_)};
     }
     const decision::WalkTurn& turn = walked->turn;
@@ -166,6 +173,11 @@ class Hearing {
     next.has_failed = false;
     next.problem = short_line(turn.error, kProblemBytes);
     return DialogResult{.again = next};
+  }
+
+  // The inbox reports in English.
+  static std::string problem_in(const DecisionForm& form, const Error& error) {
+    return form.locale() == "en" ? error.message : std::string(decision::text(form.locale(), "form.unfit"));
   }
 
   Result<DialogResult> ask_again(std::string_view problem) const {
@@ -226,21 +238,6 @@ std::optional<DialogState> DialogState::read_from(const Value& state) {
                      state.string_at("rejection").value_or("")};
 }
 
-std::string late_note(const DecisionState& state) {
-  std::string note;
-  for (const inbox::LateAnswer& late : state.late) {
-    if (note.empty()) {
-      const inbox::DecisionOutcome& first = *state.outcome;
-      note = fmt::format("{} was {} by {} first.", state.id, to_string(first.kind),
-                         first.principal.empty() ? std::string(to_string(first.channel)) : printable(first.principal));
-    }
-    note += fmt::format(" After that {} answered \"{}\", which does not count and is kept in the record.",
-                        late.principal.empty() ? std::string(to_string(late.channel)) : printable(late.principal),
-                        short_line(late.answer, kProblemBytes));
-  }
-  return note.empty() ? note : note + " Tell the person.";
-}
-
 std::string answering_person(const Call& call) {
   const std::string client = short_line(call.client_name, kDialogNameBytes);
   const std::string owner = short_line(call.caller.principal, kDialogNameBytes);
@@ -259,7 +256,7 @@ std::optional<InputRequired> ask_in_dialog(const Seams& seams, const inbox::Inbo
   const auto form = form_of(state, declaration, call, asked);
   if (!form) return std::nullopt;
   DialogState shown = asked;
-  shown.shown_at = declaration.decision() ? "" : digest_of(state);
+  shown.shown_at = declaration.decision() ? "" : inbox::position_digest(state.position);
   InputRequired ask;
   ask.requests.push_back({asked.key(), "elicitation/create",
                           asks_reason ? reason_form(form->locale(), state.id) : form->params(asked.problem)});

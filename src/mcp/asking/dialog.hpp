@@ -34,9 +34,6 @@ struct DialogState {
   static std::optional<DialogState> read_from(const Value& state);
 };
 
-// For the agent: the answers that came after the decision was closed, which the person should hear of. Empty for none.
-std::string late_note(const inbox::DecisionState& state);
-
 // Who is recorded as the answering person: the client's own name, and the principal of the connection.
 std::string answering_person(const Call& call);
 

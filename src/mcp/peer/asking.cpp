@@ -31,7 +31,7 @@ void Peer::Parts::ask_client(const RunningCallPtr& running_call, InputRequired a
     return finish(running_call, RpcError{net::rpc::kInternalError, "The server asked too many questions in one call"});
   for (const InputRequest& request : ask.requests) asking.call.inputs.erase(request.key);
   asking.ask = std::move(ask);
-  if (!can_ask || !asking.reply || asking.has_waited_enough) return give_up(running_call, false);
+  if (!can_ask || !asking.reply || asking.has_waited_enough) return give_up(running_call, Unanswered::kWithdrawn);
   for (InputRequest& request : asking.ask->requests) {
     const std::string id = fmt::format("{}{}", question_prefix, ++last_question);
     asking.open.emplace(id, request.key);
@@ -53,7 +53,7 @@ void Peer::Parts::start_hold_timer(const RunningCallPtr& running_call) {
         const RunningCallPtr waiting = peer ? peer->parts_->find(number) : nullptr;
         if (!waiting) return;
         waiting->has_waited_enough = true;
-        if (waiting->ask) peer->parts_->give_up(waiting, true);
+        if (waiting->ask) peer->parts_->give_up(waiting, Unanswered::kKept);
       });
 }
 
@@ -79,8 +79,9 @@ void Peer::Parts::check_moot(const RunningCallPtr& running_call) {
       Parts& parts = *keep->parts_;
       const RunningCallPtr waiting = parts.find(number);
       if (!waiting || !waiting->ask || waiting->rounds != round) return;
+      // The dialog may be closed too late for a person who is already choosing: what they chose is kept.
       if (is_over)
-        parts.give_up(waiting, false);
+        parts.give_up(waiting, Unanswered::kKeptAndWithdrawn);
       else
         parts.schedule_moot_check(waiting);
     });
@@ -132,17 +133,14 @@ void Peer::Parts::run_late(const std::shared_ptr<LateCall>& late_call) {
                          [keep = self.shared_from_this(), late_call] { keep->parts_->run_late(late_call); });
 }
 
-// Calls the handler without the missing answers. Questions that are kept can still be answered; others are withdrawn
-// from the client.
-void Peer::Parts::give_up(const RunningCallPtr& running_call, bool keeps_questions) {
+// Calls the handler without the missing answers.
+void Peer::Parts::give_up(const RunningCallPtr& running_call, Unanswered questions) {
   RunningCall& waiting = *running_call;
   for (const InputRequest& request : waiting.ask->requests)
     if (!waiting.call.inputs.contains(request.key))
       waiting.call.inputs[request.key] = {Input::Kind::kUnanswered, {}, {}};
-  if (keeps_questions)
-    keep_late(running_call);
-  else
-    send_cancelled(running_call);
+  if (questions != Unanswered::kWithdrawn) keep_late(running_call);
+  if (questions != Unanswered::kKept) send_cancelled(running_call);
   for (const auto& [id, key] : std::exchange(waiting.open, {})) asked.erase(id);
   resume(running_call);
 }

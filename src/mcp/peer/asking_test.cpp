@@ -56,6 +56,19 @@ TEST(PeerAsking, ParksAQuestionAfter45SecondsAndAcceptsALateAnswer) {
   EXPECT_EQ(text_of(talk.ask(talk.call(2, "advance"))), "decided: Ada");
 }
 
+TEST(PeerAsking, HoldsACallAsLongAsTheClientWasSetUpFor) {
+  PeerFixture talk;
+  talk.shared.hold_ms = limits::kLongestHoldMs;
+  Decision decision;
+  talk.script->tools["advance"] = decision.tool();
+  talk.open();
+  const Value question = talk.ask(talk.call(1, "advance"));
+  talk.wait_ms(10 * limits::kHoldMs);
+  EXPECT_TRUE(talk.heard().empty());
+  EXPECT_EQ(text_of(talk.ask(accept(question["id"], "Ada"))), "decided: Ada");
+  EXPECT_EQ(decision.late_calls, 0);
+}
+
 TEST(PeerAsking, ForgetsAQuestionAfterADay) {
   PeerFixture talk;
   Decision decision;
@@ -159,8 +172,9 @@ TEST(PeerAsking, WithdrawsTheQuestionWhenItIsAnsweredElsewhere) {
   EXPECT_EQ(heard[0]["params"]["requestId"], question["id"]);
   EXPECT_EQ(text_of(heard[1]), "decided: by mail");
   talk.say(accept(question["id"], "Ada"));
+  EXPECT_TRUE(talk.heard().empty());
   EXPECT_EQ(decision.stored, "by mail");
-  EXPECT_EQ(decision.late_calls, 0);
+  EXPECT_EQ(decision.late_calls, 1) << "the handler keeps what was chosen in the meantime";
 }
 
 TEST(PeerAsking, ParksTheQuestionOfACancelledCall) {

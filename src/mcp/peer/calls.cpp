@@ -228,7 +228,7 @@ void Peer::Parts::show_input_required(const RunningCallPtr& running_call, InputR
 void Peer::Parts::cancel(const RunningCallPtr& running_call) {
   if (!running_call || running_call->cancelled->exchange(true)) return;
   // Tells the handler that there is no answer, so that it can leave the question to other channels.
-  if (running_call->ask) give_up(running_call, false);
+  if (running_call->ask) give_up(running_call, Unanswered::kWithdrawn);
   if (const ReplyPathPtr reply = std::move(running_call->reply)) reply->finish_silently();
 }
 

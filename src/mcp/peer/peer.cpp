@@ -286,7 +286,7 @@ void Peer::set_general(ReplyPathPtr general) {
 void Peer::end_of_input() {
   parts_->can_ask = false;
   for (const auto& [number, running] : std::map(parts_->running))
-    if (running->ask) parts_->give_up(running, false);
+    if (running->ask) parts_->give_up(running, Parts::Unanswered::kWithdrawn);
 }
 
 void Peer::close() {

@@ -101,7 +101,10 @@ struct Peer::Parts {
   void ask_client(const RunningCallPtr& running, InputRequired ask);
   void answer_from_client(const net::RpcResponse& response);
   void run_late(const std::shared_ptr<LateCall>& late);
-  void give_up(const RunningCallPtr& running, bool keeps_questions);
+  // What happens to the questions that the client has not answered: withdrawn ones it is asked to close; an answer to a
+  // kept one is handled whenever it comes.
+  enum class Unanswered { kKept, kWithdrawn, kKeptAndWithdrawn };
+  void give_up(const RunningCallPtr& running, Unanswered questions);
   void resume(const RunningCallPtr& running);
   void start_hold_timer(const RunningCallPtr& running);
   void schedule_moot_check(const RunningCallPtr& running);

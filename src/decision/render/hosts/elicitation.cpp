@@ -1,5 +1,7 @@
 // MCP elicitation: form mode for choices, texts and forms, URL mode for what must not pass through the client. The
 // result is accept with content, decline, or cancel.
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "base/text/unicode.hpp"
@@ -8,6 +10,7 @@
 #include "decision/render/hosts.hpp"
 #include "decision/render/readers.hpp"
 #include "decision/render/shown_labels.hpp"
+#include "decision/texts.hpp"
 
 namespace sb::decision::hosts {
 namespace {
@@ -102,22 +105,26 @@ const ShownOption* option_with(const ShownQuestion& question, const Value& id) {
   return found == question.options.end() ? nullptr : &*found;
 }
 
+HostAnswer wrong_field(const AnswerShape& shape, const std::string& field, std::string_view what) {
+  return invalid(fmt::format("{}: {}", field, text(shape.locale, fmt::format("wrong.{}", what))));
+}
+
 HostAnswer read_choice(const AnswerShape& shape, const Value& content) {
   const ShownQuestion& question = shape.questions.front();
   for (const Value::Member& member : content.members()) {
-    if (member.name != question.key) return invalid(member.name + ": is not a field of this form");
+    if (member.name != question.key) return wrong_field(shape, member.name, "field");
   }
   const Value* given = content.find(question.key);
   if (!given || given->is_null()) return without_answer(HostAnswerKind::kEmpty);
   if (!question.is_many) {
     const ShownOption* entry = option_with(question, *given);
-    return entry ? chosen(shape, {entry}) : invalid(question.key + ": is not one of the options");
+    return entry ? chosen(shape, {entry}) : wrong_field(shape, question.key, "option");
   }
-  if (!given->is_array()) return invalid(question.key + ": must be a list");
+  if (!given->is_array()) return wrong_field(shape, question.key, "list");
   std::vector<const ShownOption*> entries;
   for (const Value& id : given->items()) {
     const ShownOption* entry = option_with(question, id);
-    if (!entry) return invalid(question.key + ": is not one of the options");
+    if (!entry) return wrong_field(shape, question.key, "option");
     if (std::ranges::find(entries, entry) != entries.end()) return invalid("duplicate");
     entries.push_back(entry);
   }
@@ -128,11 +135,12 @@ HostAnswer read_choice(const AnswerShape& shape, const Value& content) {
 
 HostAnswer read_content(const AnswerShape& shape, const Value& content) {
   if (content.is_null()) return without_answer(HostAnswerKind::kEmpty);
-  if (!content.is_object()) return invalid("content: must be an object");
+  if (!content.is_object()) return invalid(std::string(text(shape.locale, "form.unfit")));
   if (content.size() == 0) return without_answer(HostAnswerKind::kEmpty);
   const bool is_form = shape.select.mode == SelectMode::kForm || shape.select.mode == SelectMode::kText;
   if (!is_form) return read_choice(shape, content);
-  if (const Status fits = check_content(shape.requested_schema, content); !fits) return invalid(fits.error().message);
+  if (const Status fits = check_content(shape.requested_schema, content, shape.locale); !fits)
+    return invalid(fits.error().message);
   HostAnswer answer = without_answer(HostAnswerKind::kFilled);
   answer.fields = content;
   if (shape.select.mode == SelectMode::kText) {
@@ -148,7 +156,7 @@ HostAnswer read_elicitation(const AnswerShape& shape, const Value& given) {
   const std::string action = given.string_at("action").value_or("");
   if (action == "decline") return without_answer(HostAnswerKind::kDeclined);
   if (action == "cancel") return without_answer(HostAnswerKind::kCancelled);
-  if (action != "accept") return invalid("action: must be accept, decline or cancel");
+  if (action != "accept") return invalid(std::string(text(shape.locale, "form.unfit")));
   if (shape.select.mode == SelectMode::kUrl) return without_answer(HostAnswerKind::kOpened);
   return read_content(shape, given["content"]);
 }

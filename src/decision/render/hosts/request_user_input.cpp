@@ -49,14 +49,7 @@ std::string explanation_of(const Prompt& prompt, const Profile& profile, ShownFi
   add_paragraph(text, "sections.eli10", sections.eli10, shown);
   add_paragraph(text, "sections.stakes", sections.stakes, shown);
   add_paragraph(text, "sections.safety_notice", sections.safety_notice, shown);
-  if (const auto& recommendation = sections.recommendation; recommendation && !recommendation->reason.empty()) {
-    const auto found = std::ranges::find(prompt.options, recommendation->choice, &Option::id);
-    const std::string& choice = found == prompt.options.end() ? recommendation->choice : found->label;
-    add_paragraph(
-        text, "sections.recommendation",
-        fmt::format("{}{} — {}", decision::text(prompt.locale, "form.recommended"), choice, recommendation->reason),
-        shown);
-  }
+  add_paragraph(text, "sections.recommendation", drafts::advice_of(prompt, " — "), shown);
   add_paragraph(text, "sections.net", sections.net, shown);
   return text;
 }
