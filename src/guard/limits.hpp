@@ -18,5 +18,6 @@ inline constexpr std::int64_t kHostSessionTtlMs = 2'592'000'000;  // 30 days sin
 inline constexpr int kShellDepth = 24;                            // brackets and substitutions in a command line
 inline constexpr int kShellCommands = 8;                          // nested shells and wrappers
 inline constexpr std::size_t kScopePaths = 64;                    // out of scope per session
+inline constexpr std::size_t kChangedPaths = 1'000;               // of one call; with more, what it changes is unknown
 
 }  // namespace sb::limits
