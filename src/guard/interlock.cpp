@@ -263,6 +263,16 @@ class Judge {
   const PathResolver& resolve_;
 };
 
+std::optional<std::string> refuse_unknown(const OpenStepChain& chain, const ToolChange& change) {
+  const auto restricts = [&](const OpenStep& step) {
+    return step.writes || (change.is_shell && step.commands_read_only);
+  };
+  const auto step = std::ranges::find_if(chain, restricts);
+  if (step == chain.end()) return std::nullopt;
+  return refusal(
+      *step, fmt::format("{} was refused because what it changes is unknown: {}", shown(change.tool), change.unknown));
+}
+
 }  // namespace
 
 bool has_interlock(const OpenStepChain& chain) {
@@ -292,6 +302,24 @@ std::optional<std::string> refuse_command(const OpenStepChain& chain, std::strin
     for (const CommandEffect& effect : effects) {
       if (auto reason = Judge(step, temporary, resolve).refuse(effect)) return reason;
     }
+  }
+  return std::nullopt;
+}
+
+std::optional<std::string> refuse_change(const OpenStepChain& chain, const ToolChange& change,
+                                         const std::string& temporary, const PathResolver& resolve) {
+  switch (change.kind) {
+    case ToolChange::Kind::kNothing:
+      return std::nullopt;
+    case ToolChange::Kind::kCommand:
+      return refuse_command(chain, change.command, temporary, resolve);
+    case ToolChange::Kind::kPaths:
+      for (const std::string& path : change.paths) {
+        if (auto reason = refuse_edit(chain, resolve(path))) return reason;
+      }
+      return std::nullopt;
+    case ToolChange::Kind::kUnknown:
+      return refuse_unknown(chain, change);
   }
   return std::nullopt;
 }

@@ -11,7 +11,7 @@
 // | `writes: [globs]` | what they cover | not commands known to write elsewhere or that may change any file |
 // | nothing | anything | anything |
 // In all four cases, whatever is out of scope is refused as far as the command names it. Commands that may run may
-// write files in the temporary folder.
+// write files in the temporary folder. A call that does not say what it changes is refused wherever paths are checked.
 #pragma once
 
 #include <functional>
@@ -20,6 +20,7 @@
 #include <string_view>
 #include <vector>
 
+#include "guard/file_tools.hpp"
 #include "guard/open_step.hpp"
 #include "guard/shell/command_effects.hpp"
 
@@ -41,5 +42,8 @@ bool has_interlock(const OpenStepChain& chain);
 std::optional<std::string> refuse_edit(const OpenStepChain& chain, const PathForms& places);
 std::optional<std::string> refuse_command(const OpenStepChain& chain, std::string_view command_line,
                                           const std::string& temporary, const PathResolver& resolve);
+// The same for a call of a tool of an agent host.
+std::optional<std::string> refuse_change(const OpenStepChain& chain, const ToolChange& change,
+                                         const std::string& temporary, const PathResolver& resolve);
 
 }  // namespace sb::guard

@@ -5,6 +5,7 @@
 #include "hook/events/current_step.hpp"
 #include "hook/events/event_answers.hpp"
 #include "hook/events/planned_call.hpp"
+#include "inbox/config.hpp"
 
 namespace sb::hook {
 namespace {
@@ -36,19 +37,13 @@ guard::PathForms places_of(const Files& files, const std::string& folder, const 
   return places;
 }
 
-std::optional<std::string> refused(const HookEvent& event, const guard::OpenStepChain& chain, const std::string& folder,
-                                   const Seams& seams) {
-  const auto resolve = [&](const std::string& path) { return places_of(seams.files, folder, path); };
-  if (event.tool == "Bash") {
-    const auto command = event.tool_input.string_at("command");
-    if (!command) return std::nullopt;
-    bool is_dangling = false;
-    const std::string temporary = resolved(seams.files, seams.environment.get("TMPDIR").value_or("/tmp"), is_dangling);
-    return guard::refuse_command(chain, *command, temporary, resolve);
-  }
-  const auto path = event.tool_input.string_at(event.tool == "NotebookEdit" ? "notebook_path" : "file_path");
-  // Without a path the host itself refuses the call.
-  return path && !path->empty() ? guard::refuse_edit(chain, resolve(*path)) : std::nullopt;
+// With a configuration that cannot be read, as if there were none: the built-in ones still count.
+guard::FileTools users_file_tools(const HookContext& hook_context) {
+  const auto homes = sb::homes(hook_context.seams.environment);
+  auto config = homes ? inbox::load_config(hook_context.seams.files, *homes) : std::unexpected(homes.error());
+  if (config) return std::move(config->file_tools);
+  hook_context.log.add(config.error());
+  return {};
 }
 
 }  // namespace
@@ -61,10 +56,16 @@ Result<std::string> before_change(const HookEvent& event, const HookContext& hoo
   auto current = SB_TRY(store->read(
       [&](store::Snapshot& snapshot) { return current_step(snapshot, event, folder, seams.clock.now_ms()); }));
   if (!current || !guard::has_interlock(current->chain)) return "";
+  const guard::ToolChange change = guard::change_of(event.tool, event.tool_input, users_file_tools(hook_context));
+  if (change.kind == guard::ToolChange::Kind::kNothing) return "";
   for (guard::OpenStep& step : current->chain) {
     if (const auto canonical = seams.files.canonical(step.workspace)) step.workspace = *canonical;
   }
-  const auto reason = refused(event, current->chain, folder, seams);
+  bool is_dangling = false;
+  const std::string temporary = resolved(seams.files, seams.environment.get("TMPDIR").value_or("/tmp"), is_dangling);
+  const std::string at = change.folder.starts_with('/') ? change.folder : join_path(folder, change.folder);
+  const auto reason = guard::refuse_change(current->chain, change, temporary,
+                                           [&](const std::string& path) { return places_of(seams.files, at, path); });
   if (!reason) return "";
   if (current->is_used) return deny_response(*reason);
   return deny_response(

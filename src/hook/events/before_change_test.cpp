@@ -86,10 +86,93 @@ TEST_F(BeforeChange, EveryChangingToolIsCheckedAgainstTheStep) {
   EXPECT_THAT(denied(bash("echo > src/a.cpp")), HasSubstr("wr.x"));
   EXPECT_EQ(denied(bash("echo > docs/a")), "");
   EXPECT_EQ(fire(edit(project() + "/src/a.cpp", "Read")).output, "");
-  EXPECT_EQ(fire(before(Value::object(), "Edit")).output, "");
-  EXPECT_EQ(fire(before(Value::object({{"file_path", 3}}), "Write")).output, "");
-  EXPECT_EQ(fire(before(Value(), "Bash")).output, "");
   EXPECT_EQ(errors(), "");
+}
+
+TEST_F(BeforeChange, ACallThatDoesNotSayWhatItChangesIsRefused) {
+  OpenStep plan = step();
+  for (const std::vector<std::string>& writes : {std::vector<std::string>{}, {"docs/**"}, {"**"}}) {
+    plan.writes = writes;
+    open(plan);
+    EXPECT_THAT(denied(before(Value::object(), "Edit")), HasSubstr("what it changes is unknown: its `file_path`"));
+    EXPECT_NE(denied(before(Value::object({{"file_path", 3}}), "Write")), "");
+    EXPECT_NE(denied(before(Value::object({{"file_path", ""}}), "Write")), "");
+    EXPECT_THAT(denied(before(Value(), "Bash")), HasSubstr("its `command` is not one text"));
+    EXPECT_NE(denied(before(Value::object({{"command", Value(Value::Array{Value("rm"), Value("a")})}}), "Bash")), "");
+    EXPECT_NE(denied(before(Value::object({{"source", "docs/a"}}), "mcp__fs__move_file")), "");
+    EXPECT_NE(denied(before(Value::object({{"command", "not a patch"}}), "apply_patch")), "");
+  }
+  plan.writes.reset();
+  plan.out_of_scope = {"src/**"};
+  open(plan);
+  EXPECT_EQ(denied(before(Value::object(), "Edit")), "");
+  EXPECT_EQ(errors(), "");
+}
+
+TEST_F(BeforeChange, ToolsOfMcpServersAndOtherHostsAreHeldLikeOurOwn) {
+  OpenStep plan = step();
+  plan.writes = std::vector<std::string>{"docs/**"};
+  open(plan);
+  const auto at = [&](const char* tool, const char* member, const std::string& path) {
+    return denied(before(Value::object({{member, path}}), tool));
+  };
+  for (const auto& [tool, member] :
+       std::vector<std::pair<const char*, const char*>>{{"mcp__fs__write_file", "path"},
+                                                        {"mcp__fs__edit_file", "path"},
+                                                        {"mcp__fs__create_directory", "path"},
+                                                        {"fs-write_file", "path"},
+                                                        {"write_file", "file_path"},
+                                                        {"replace", "file_path"},
+                                                        {"Write", "path"},
+                                                        {"write", "filePath"}}) {
+    EXPECT_THAT(at(tool, member, "src/a"), HasSubstr("changing src/a was refused")) << tool;
+    EXPECT_THAT(at(tool, member, "docs/../src/a"), HasSubstr("changing src/a was refused")) << tool;
+    EXPECT_EQ(at(tool, member, "docs/a"), "") << tool;
+  }
+  const auto move = [&](const char* from, const char* to) {
+    return denied(before(Value::object({{"source", from}, {"destination", to}}), "mcp__fs__move_file"));
+  };
+  EXPECT_EQ(move("docs/a", "docs/b"), "");
+  EXPECT_THAT(move("docs/a", "src/b"), HasSubstr("changing src/b"));
+  EXPECT_THAT(move("src/a", "docs/b"), HasSubstr("changing src/a"));
+  Value shell = Value::object({{"command", "rm a"}, {"directory", "src"}});
+  EXPECT_THAT(denied(before(shell, "run_shell_command")), HasSubstr("`rm` on a was refused"));
+  shell.set("directory", "docs");
+  EXPECT_EQ(denied(before(shell, "run_shell_command")), "");
+  EXPECT_EQ(at("mcp__notes__save", "path", "src/a"), "");
+  (void)files_.write_atomic(home() + "/config.yaml", R"(file_tools:
+  - {names: ["mcp__notes__*"], paths: [path]}
+  - {names: [mcp__fs__write_file], changes: nothing}
+)");
+  EXPECT_NE(at("mcp__notes__save", "path", "src/a"), "");
+  EXPECT_EQ(at("mcp__notes__save", "path", "docs/a"), "");
+  EXPECT_EQ(at("mcp__fs__write_file", "path", "src/a"), "");
+  EXPECT_EQ(errors(), "");
+  (void)files_.write_atomic(home() + "/config.yaml", "file_tools: 3");
+  EXPECT_NE(at("mcp__fs__write_file", "path", "src/a"), "");
+  EXPECT_THAT(errors(), HasSubstr("file_tools"));
+}
+
+TEST_F(BeforeChange, APatchIsHeldByItsHeaders) {
+  OpenStep plan = step();
+  plan.writes = std::vector<std::string>{"docs/**"};
+  open(plan);
+  const auto patch = [&](const std::string& headers) {
+    return denied(
+        before(Value::object({{"command", "*** Begin Patch\n" + headers + "*** End Patch\n"}}), "apply_patch"));
+  };
+  EXPECT_EQ(patch("*** Add File: docs/a\n+x\n"), "");
+  EXPECT_THAT(patch("*** Add File: docs/a\n+x\n*** Update File: src/b\n@@\n-x\n+y\n"), HasSubstr("changing src/b"));
+  EXPECT_THAT(patch("*** Update File: docs/a\n*** Move to: src/c\n"), HasSubstr("changing src/c"));
+  EXPECT_THAT(patch("*** Delete File: " + root_ + "/elsewhere\n"), HasSubstr("changing " + root_ + "/elsewhere"));
+  const auto shell = [&](const std::string& path) {
+    return denied(
+        bash("cd docs && apply_patch <<'EOF'\n*** Begin Patch\n*** Add File: " + path + "\n+$x\n*** End Patch\nEOF\n"));
+  };
+  EXPECT_EQ(shell("a"), "");
+  EXPECT_THAT(shell("../src/a"), HasSubstr("`apply_patch` on docs/../src/a was refused"));
+  EXPECT_THAT(denied(bash("apply_patch < p.diff")),
+              HasSubstr("`apply_patch` was refused because it may change any file"));
 }
 
 TEST_F(BeforeChange, LinksAndDotsDoNotEscape) {

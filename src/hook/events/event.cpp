@@ -126,10 +126,6 @@ Result<HookEvent> read_event(std::string_view json, EventKind expected) {
   return event;
 }
 
-bool is_changing_tool(std::string_view tool) {
-  return tool == "Edit" || tool == "Write" || tool == "MultiEdit" || tool == "NotebookEdit" || tool == "Bash";
-}
-
 bool is_workflow_tool(std::string_view tool) {
   return tool.starts_with("mcp__") && (tool.ends_with("__start_workflow") || tool.ends_with("__continue_workflow"));
 }

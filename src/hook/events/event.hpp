@@ -35,8 +35,6 @@ Result<HookEvent> read_event(std::string_view json, EventKind expected = EventKi
 
 // AskUserQuestion, the host's own or an MCP server's replacement.
 bool is_question_tool(std::string_view tool);
-// Edit, Write, MultiEdit, NotebookEdit, Bash.
-bool is_changing_tool(std::string_view tool);
 // start_workflow or continue_workflow of an MCP server.
 bool is_workflow_tool(std::string_view tool);
 
