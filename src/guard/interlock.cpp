@@ -214,6 +214,7 @@ class Judge {
     if (!target.is_pattern) return resolve_(target.path);
     const std::string folder = folder_of(target.path);
     PathForms places = resolve_(folder.empty() ? "." : folder);
+    places.is_agents_own = false;  // its folder is, but not all that it may match
     for (std::string& place : places.paths) place = join_path(place, target.path.substr(folder.size()));
     return places;
   }
@@ -230,6 +231,7 @@ class Judge {
     for (const Target& target : effect.targets) {
       if (!is_resolvable(target)) continue;
       const PathForms places = places_of(target);
+      if (places.is_agents_own) continue;
       if (!places.blocked_reason.empty()) {
         return refusal(
             step_, fmt::format("{} on {} was refused: {}", called(effect), shown(target.path), places.blocked_reason));
@@ -248,6 +250,7 @@ class Judge {
       const std::string what = fmt::format("{} on {} was refused", called(effect), shown(target.path));
       if (!is_resolvable(target)) return refusal(step_, what + " because its path is not literal");
       const PathForms places = places_of(target);
+      if (places.is_agents_own) continue;
       if (!places.blocked_reason.empty()) return refusal(step_, fmt::format("{}: {}", what, places.blocked_reason));
       for (const std::string& place : places.paths) {
         const bool is_scratch = is_within(place, temporary_) && !is_within(place, step_.workspace);
@@ -280,6 +283,7 @@ bool has_interlock(const OpenStepChain& chain) {
 }
 
 std::optional<std::string> refuse_edit(const OpenStepChain& chain, const PathForms& places) {
+  if (places.is_agents_own) return std::nullopt;
   for (const OpenStep& step : chain) {
     for (const std::string& place : places.paths) {
       const std::string name = shown(inside(step, place).value_or(place));

@@ -33,6 +33,7 @@ using OpenStepChain = std::vector<OpenStep>;
 struct PathForms {
   std::vector<std::string> paths;
   std::string blocked_reason;  // no step with declarations allows it: "it is a dangling link"
+  bool is_agents_own = false;  // a plan or memory file that the agent's host keeps for it: allowed in every step
 };
 using PathResolver = std::function<PathForms(const std::string& path)>;
 

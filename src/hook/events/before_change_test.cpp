@@ -175,6 +175,103 @@ TEST_F(BeforeChange, APatchIsHeldByItsHeaders) {
               HasSubstr("`apply_patch` was refused because it may change any file"));
 }
 
+TEST_F(BeforeChange, TheHostsOwnPlansAndMemoryAreAllowedInEveryStep) {
+  OpenStep plan = step();
+  plan.writes = std::vector<std::string>{};
+  open(plan);
+  const std::string claude = root_ + "/user/.claude";
+  std::map<std::string, std::string, std::less<>> variables = {
+      {"SIGNALBOX_HOME", home()}, {"HOME", root_ + "/user"}, {"TMPDIR", root_ + "/tmp"}};  // not all of /tmp
+  environment_ = Environment(variables);
+  for (const char* path : {"/plans/a.md", "/plans/deep/a.md", "/projects/-p/memory/MEMORY.md", "/plans/../plans/a"}) {
+    EXPECT_EQ(denied(edit(claude + path)), "") << path;
+  }
+  EXPECT_EQ(denied(edit("~/.claude/plans/a.md")), "");
+  EXPECT_EQ(denied(bash("echo x > " + claude + "/projects/-p/memory/a.md")), "");
+  for (const char* path :
+       {"/settings.json", "/CLAUDE.md", "/hooks/a", "/plans/../settings.json", "/projects/-p/a.jsonl",
+        "/projects/-p/memory/../../../settings.json", "/projects/memory/a", "/agents/a.md", "/plans2/a"}) {
+    EXPECT_NE(denied(edit(claude + path)), "") << path;
+  }
+  EXPECT_NE(denied(bash("rm " + claude + "/plans/*")), "");
+  (void)files_.make_directories(claude + "/plans");
+  (void)files_.make_directories(project() + "/src");
+  std::filesystem::create_symlink(project() + "/src", claude + "/plans/link");
+  EXPECT_THAT(denied(edit(claude + "/plans/link/a")), HasSubstr("changing src/a"));
+  variables["CLAUDE_CONFIG_DIR"] = root_ + "/cc";
+  environment_ = Environment(variables);
+  EXPECT_EQ(denied(edit(root_ + "/cc/plans/a.md")), "");
+  EXPECT_NE(denied(edit(claude + "/plans/a.md")), "");
+  EXPECT_EQ(errors(), "");
+}
+
+// A linked work tree as git lays it out.
+class WorkTrees : public BeforeChange {
+ protected:
+  WorkTrees() {
+    const std::string git = project() + "/.git", own = git + "/worktrees/other";
+    for (const std::string& folder : {own, git + "/objects", other(), project() + "/sub", other() + "/sub"}) {
+      (void)files_.make_directories(folder);
+    }
+    for (const std::string& folder : {git, own}) (void)files_.write_atomic(folder + "/HEAD", "ref: refs/heads/main\n");
+    (void)files_.write_atomic(own + "/commondir", "../..\n");
+    (void)files_.write_atomic(own + "/gitdir", other() + "/.git\n");
+    (void)files_.write_atomic(other() + "/.git", "gitdir: " + own + "\n");
+  }
+  std::string other() const { return root_ + "/other"; }
+  Value in_other(const std::string& path) const {
+    Value value = edit(path);
+    value.set("cwd", other());
+    return value;
+  }
+};
+
+TEST_F(WorkTrees, OfTheRepositoryAreHeldByTheStepOpenInTheMainOne) {
+  OpenStep plan = step();
+  plan.writes = std::vector<std::string>{"docs/**"};
+  plan.out_of_scope = {"docs/old/**"};
+  open(plan);
+  EXPECT_EQ(denied(in_other("docs/a")), "");
+  EXPECT_EQ(denied(edit(other() + "/docs/a")), "");
+  EXPECT_THAT(denied(in_other("src/a")), HasSubstr("changing src/a was refused"));
+  EXPECT_THAT(denied(edit(other() + "/src/a")), HasSubstr("changing src/a was refused"));
+  EXPECT_THAT(denied(in_other("docs/old/a")), HasSubstr("out of scope"));
+  Value command = bash("rm docs/a && rm src/b");
+  command.set("cwd", other());
+  EXPECT_THAT(denied(command), HasSubstr("`rm` on src/b"));
+  Value begun = event("SessionStart");
+  begun.set("cwd", other());
+  EXPECT_THAT(noted(begun), HasSubstr("session s-1 of wr.x"));
+}
+
+TEST_F(WorkTrees, ASessionInASubfolderHoldsTheSameSubfolder) {
+  OpenStep plan = step();
+  plan.workspace = project() + "/sub";
+  plan.writes = std::vector<std::string>{"docs/**"};
+  open(plan);
+  Value inside = edit("docs/a");
+  inside.set("cwd", other() + "/sub");
+  EXPECT_EQ(denied(inside), "");
+  inside = edit("../docs/a");
+  inside.set("cwd", other() + "/sub");
+  EXPECT_NE(denied(inside), "");
+  EXPECT_EQ(denied(in_other("src/a")), "") << "another folder than that of the session";
+}
+
+TEST_F(WorkTrees, AnotherRepositoryIsNotMapped) {
+  OpenStep plan = step();
+  plan.writes = std::vector<std::string>{"docs/**"};
+  open(plan);
+  fire(continued("s-1"));
+  // A link that the repository does not know of.
+  (void)files_.make_directories(project() + "/src/docs");
+  (void)files_.write_atomic(project() + "/src/.git", "gitdir: " + project() + "/.git/worktrees/other\n");
+  EXPECT_NE(denied(edit("src/docs/a")), "");
+  (void)files_.make_directories(root_ + "/clone/.git");
+  (void)files_.write_atomic(root_ + "/clone/.git/HEAD", "ref: refs/heads/main\n");
+  EXPECT_NE(denied(edit(root_ + "/clone/docs/a")), "");
+}
+
 TEST_F(BeforeChange, LinksAndDotsDoNotEscape) {
   OpenStep plan = step();
   plan.writes = std::vector<std::string>{"docs/**"};

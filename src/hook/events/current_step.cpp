@@ -69,7 +69,7 @@ Result<guard::OpenStepChain> chain_of(store::Snapshot& snapshot, OpenStep step) 
 }  // namespace
 
 Result<std::optional<CurrentStep>> current_step(store::Snapshot& snapshot, const HookEvent& event,
-                                                const std::string& folder, TimestampMs now) {
+                                                const std::vector<std::string>& folders, TimestampMs now) {
   const std::string own = guard::host_key(event.session, "");
   bool has_used = false;
   std::optional<OpenStep> found;
@@ -78,11 +78,8 @@ Result<std::optional<CurrentStep>> current_step(store::Snapshot& snapshot, const
   }
   if (!found) found = SB_TRY(used_by(snapshot, own, own, has_used));
   const bool is_used = found.has_value();
-  std::string hook_context = folder;
-  for (int i = 0; !found && !has_used && i < limits::kParentFolders && !hook_context.empty(); ++i) {
-    found = SB_TRY(newest_of(snapshot, hook_context, own, now));
-    if (hook_context == "/") break;
-    hook_context = parent_path(hook_context);
+  for (auto folder = folders.begin(); !found && !has_used && folder != folders.end(); ++folder) {
+    found = SB_TRY(newest_of(snapshot, *folder, own, now));
   }
   if (!found) return std::nullopt;
   return CurrentStep{SB_TRY(chain_of(snapshot, std::move(*found))), is_used};

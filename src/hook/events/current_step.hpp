@@ -10,6 +10,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "guard/interlock.hpp"
 #include "hook/events/event.hpp"
@@ -24,8 +25,8 @@ struct CurrentStep {
   const guard::OpenStep& step() const { return chain.front(); }
 };
 
-// `folder` is absolute and free of links.
+// `folders`: session_folders() of the event's.
 Result<std::optional<CurrentStep>> current_step(store::Snapshot& snapshot, const HookEvent& event,
-                                                const std::string& folder, TimestampMs now);
+                                                const std::vector<std::string>& folders, TimestampMs now);
 
 }  // namespace sb::hook

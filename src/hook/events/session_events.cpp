@@ -12,6 +12,7 @@
 #include "base/text/unicode.hpp"
 #include "guard/host_session.hpp"
 #include "guard/limits.hpp"
+#include "hook/events/changed_places.hpp"
 #include "hook/events/current_step.hpp"
 #include "hook/events/event_answers.hpp"
 #include "hook/events/planned_call.hpp"
@@ -45,9 +46,9 @@ Value context_of(store::Snapshot& snapshot, const guard::OpenStep& step) {
 }
 
 Result<std::optional<Situation>> situation_of(const HookEvent& event, inbox::Home& home, const Seams& seams) {
-  const std::string folder = SB_TRY(folder_of(event, seams));
+  const std::vector<std::string> folders = session_folders(seams.files, SB_TRY(folder_of(event, seams)));
   return home.store().read([&](store::Snapshot& snapshot) -> Result<std::optional<Situation>> {
-    auto current = SB_TRY(current_step(snapshot, event, folder, seams.clock.now_ms()));
+    auto current = SB_TRY(current_step(snapshot, event, folders, seams.clock.now_ms()));
     if (!current) return std::nullopt;
     Situation situation{.current = std::move(*current), .decision = std::nullopt};
     situation.context = context_of(snapshot, situation.current.step());
