@@ -22,5 +22,6 @@ inline constexpr std::size_t kChangedPaths = 1'000;               // of one call
 inline constexpr std::size_t kFileTools = 64;                     // of `file_tools` in the user's configuration
 inline constexpr std::size_t kFileToolWords = 64;                 // names, and paths, of one of them
 inline constexpr std::size_t kFileToolWordBytes = 256;
+inline constexpr std::int64_t kOfferMaxIdleMs = 604'800'000;  // 7 days; afterwards a session is not offered to others
 
 }  // namespace sb::limits

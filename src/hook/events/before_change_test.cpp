@@ -445,6 +445,69 @@ TEST_F(SessionEvents, ACompactedConversationGetsItsStepBack) {
   EXPECT_EQ(errors(), "");
 }
 
+// A killed conversation sends no SessionEnd.
+TEST_F(SessionEvents, ASessionThatAnotherConversationLeftOpenIsOffered) {
+  OpenStep plan = step();
+  plan.writes = std::vector<std::string>{};
+  open(plan);
+  fire(continued("s-1", "dead"));
+  clock_.sleep_ms(3LL * 60 * 60 * 1'000);
+  EXPECT_THAT(
+      noted(started("startup")),
+      AllOf(HasSubstr("session s-1 of wr.x was left open in " + project() + ", at step 2 of 5: Plan it (plan)."),
+            HasSubstr("Another conversation works on it, last seen 3 hours ago."), HasSubstr("Goal: Fix the roof"),
+            HasSubstr("only if the user asks for that or confirms it and that conversation has ended"),
+            HasSubstr("\"continueToken\":\"ct_s-1\",\"intent\":\"rehydrate\"")));
+  EXPECT_EQ(fire(started("compact")).output, "");
+  EXPECT_EQ(denied(edit("a")), "") << "an offer restricts nothing";
+  fire(continued("s-1"));
+  EXPECT_NE(denied(edit("a")), "");
+  EXPECT_THAT(noted(started("startup")), Not(HasSubstr("Another conversation")));
+  // The other one lived after all: it is told, once.
+  Value alive = prompted();
+  alive.set("session_id", "dead");
+  EXPECT_THAT(noted(alive), HasSubstr("another conversation has continued session s-1 of wr.x"));
+  EXPECT_EQ(fire(alive).output, "");
+  EXPECT_EQ(denied(edit("a", "Edit", "dead")), "");
+  EXPECT_EQ(errors(), "");
+}
+
+TEST_F(SessionEvents, AConversationWasLastSeenWhenItsTranscriptWasWritten) {
+  open(step());
+  Value used = continued("s-1", "alive");
+  used.set("transcript_path", root_ + "/alive.jsonl");
+  fire(used);
+  clock_.sleep_ms(3LL * 60 * 60 * 1'000);
+  EXPECT_THAT(noted(started("startup")), HasSubstr("last seen 3 hours ago"));
+  (void)files_.write_atomic(root_ + "/alive.jsonl", "{}");
+  EXPECT_THAT(noted(started("startup")), HasSubstr("last seen less than a minute ago"));
+}
+
+TEST_F(SessionEvents, OffersAreOfRecentSessionsThatPeopleWorkOn) {
+  OpenStep plan = step();
+  open(plan);
+  clock_.sleep_ms(13LL * 60 * 60 * 1'000);
+  EXPECT_THAT(noted(started("startup")),
+              AllOf(HasSubstr("It was last used 13 hours ago."), Not(HasSubstr("conversation has"))));
+  clock_.sleep_ms(7LL * 24 * 60 * 60 * 1'000);
+  EXPECT_EQ(fire(started("startup")).output, "");
+  OpenStep other = step("s-2");
+  other.is_autonomous = true;
+  open(other);
+  OpenStep child = step("s-3");
+  child.parent = "s-1";
+  open(child);
+  fire(continued("s-3", "dead"));
+  EXPECT_EQ(fire(started("startup")).output, "");
+  OpenStep huge = step("s-4");
+  huge.title = huge.goal = std::string(2'000, 't');
+  open(huge);
+  fire(continued("s-4", "dead"));
+  const std::string text = noted(started("startup"));
+  EXPECT_LE(text.size(), 1'024u);
+  EXPECT_THAT(text, HasSubstr("ct_s-4"));
+}
+
 TEST_F(SessionEvents, TheNoteFitsOneKibibyteAndKeepsTheToken) {
   OpenStep plan = step();
   plan.title = std::string(2'000, 't');

@@ -56,6 +56,13 @@ Result<std::optional<OpenStep>> newest_of(store::Snapshot& snapshot, const std::
   return std::nullopt;
 }
 
+// Of the conversation with this key: when its transcript was written to, or when it last used a session. 0: unknown.
+Result<TimestampMs> last_seen(store::Snapshot& snapshot, const Files& files, const std::string& key) {
+  const guard::HostSession host = SB_TRY(guard::read_host_session(snapshot, key));
+  if (host.transcript.empty()) return host.at;
+  return std::max<TimestampMs>(host.at, files.status(host.transcript).modified_ns / 1'000'000);
+}
+
 Result<guard::OpenStepChain> chain_of(store::Snapshot& snapshot, OpenStep step) {
   guard::OpenStepChain chain{std::move(step)};
   while (!chain.back().parent.empty() && chain.size() <= static_cast<std::size_t>(limits::kChildDepth)) {
@@ -83,6 +90,22 @@ Result<std::optional<CurrentStep>> current_step(store::Snapshot& snapshot, const
   }
   if (!found) return std::nullopt;
   return CurrentStep{SB_TRY(chain_of(snapshot, std::move(*found))), is_used};
+}
+
+Result<std::optional<LeftSession>> left_session(store::Snapshot& snapshot, const Files& files,
+                                                const std::vector<std::string>& folders, TimestampMs now) {
+  for (const std::string& folder : folders) {
+    std::optional<LeftSession> newest;
+    for (OpenStep& step : SB_TRY(guard::open_steps_in(snapshot, folder, limits::kOpenSessionsScanned))) {
+      if (step.is_autonomous || !step.parent.empty()) continue;
+      const std::string user = SB_TRY(guard::last_user_of(snapshot, step.session));
+      const TimestampMs seen = std::max(step.at, SB_TRY(last_seen(snapshot, files, user)));
+      if (seen < now - limits::kOfferMaxIdleMs || (newest && newest->last_seen >= seen)) continue;
+      newest = LeftSession{.step = std::move(step), .has_user = !user.empty(), .last_seen = seen};
+    }
+    if (newest) return newest;
+  }
+  return std::nullopt;
 }
 
 }  // namespace sb::hook

@@ -18,10 +18,12 @@ enum class EventKind { kPreToolUse, kPostToolUse, kStop, kSessionStart, kUserPro
 struct HookEvent {
   EventKind kind = EventKind::kOther;
   std::string session;
-  std::string subagent;   // the subagent that acts, where the host distinguishes them
-  std::string directory;  // the host's working directory; empty when not given
-  std::string prompt;     // the id of the user message the agent works on
-  std::string said;       // of UserPromptSubmit: that message
+  std::string subagent;    // the subagent that acts, where the host distinguishes them
+  std::string transcript;  // the file the host keeps of the conversation; may be empty
+  std::string source;      // of SessionStart: startup, resume, clear or compact
+  std::string directory;   // the host's working directory; empty when not given
+  std::string prompt;      // the id of the user message the agent works on
+  std::string said;        // of UserPromptSubmit: that message
   std::string tool;
   std::string tool_use_id;
   Value tool_input;
