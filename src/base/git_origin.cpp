@@ -146,4 +146,29 @@ std::vector<std::string> git_folders(const Files& files, const std::string& root
   return folders;
 }
 
+std::optional<GitWorkTree> git_work_tree(const Files& files, const std::string& path) {
+  for (const std::string& folder : with_parents(path)) {
+    const std::string link = join_path(folder, ".git");
+    const FileKind kind = files.kind(link);
+    if (kind == FileKind::kDirectory) {
+      const auto real = files.canonical(link);
+      if (real && files.kind(join_path(*real, "HEAD")) == FileKind::kFile) return GitWorkTree{folder, *real};
+    }
+    if (kind != FileKind::kFile) continue;
+    const std::vector<std::string> linked = git_folders(files, folder);
+    if (linked.empty()) continue;
+    if (linked.size() == 1) return GitWorkTree{folder, linked.front()};  // a submodule
+    const auto back = files.read(join_path(linked.front(), "gitdir"), kConfigBytes);
+    const auto meant = files.canonical(link);
+    const auto named = back ? files.canonical(resolve(linked.front(), trimmed(*back))) : meant;
+    if (back && meant && named && *meant == *named) return GitWorkTree{folder, linked.back()};
+  }
+  return std::nullopt;
+}
+
+std::optional<std::string> main_work_tree(const GitWorkTree& tree) {
+  if (base_name(tree.repository) != ".git") return std::nullopt;
+  return parent_path(tree.repository);
+}
+
 }  // namespace sb

@@ -1,4 +1,4 @@
-// The URL of a repository's `origin`, read from its files: starting git would be too slow for a hook.
+// What a repository's files say of its `origin` and its work trees: starting git would be too slow for a hook.
 #pragma once
 
 #include <optional>
@@ -23,5 +23,14 @@ std::string slug_of_origin(std::string_view url);
 
 // The git folders outside a linked work tree that git needs in it: its own one and the repository's. Empty for others.
 std::vector<std::string> git_folders(const Files& files, const std::string& root);
+
+// The work tree that a path is in. Work trees of one repository have the same `repository` (its git folder). A link to
+// a repository counts only if the repository links back to it. Nothing outside of repositories.
+struct GitWorkTree {
+  std::string root, repository;
+};
+std::optional<GitWorkTree> git_work_tree(const Files& files, const std::string& path);
+// Its main work tree; nothing for a bare repository.
+std::optional<std::string> main_work_tree(const GitWorkTree& tree);
 
 }  // namespace sb

@@ -26,8 +26,9 @@ Status write_host(store::Transaction& transaction, std::string_view key, HostSes
   for (const HostSession::SessionUse& used : host.sessions) {
     sessions.push_back(Value::object({{"session", used.session}, {"workspace", used.workspace}}));
   }
-  const Value value = Value::object(
+  Value value = Value::object(
       {{"v", 1}, {"at", now}, {"sessions", std::move(sessions)}, {"told", Value::array(std::move(host.notified))}});
+  if (!host.transcript.empty()) value.set("transcript", host.transcript);
   return transaction.put(kHosts, key, to_json(value), fmt::format("{:015}", std::max<TimestampMs>(now, 0)));
 }
 
@@ -64,6 +65,7 @@ Result<HostSession> read_host_session(store::Snapshot& snapshot, std::string_vie
   StoredReader stored(value, "the row of a host's conversation");
   host.at = stored.integer("at");
   host.notified = stored.strings("told");
+  host.transcript = stored.optional_string("transcript");
   for (const Value& item : stored.array("sessions").items()) {
     StoredReader used(item, "a session of a host's conversation");
     host.sessions.push_back({used.string("session"), used.string("workspace")});
@@ -83,25 +85,31 @@ bool is_latest(const HostSession& host, const HostSession::SessionUse& used) {
 }
 
 Status record_use(store::Transaction& transaction, std::string_view conversation, std::string_view subagent,
-                  const HostSession::SessionUse& used, TimestampMs now) {
+                  std::string_view transcript, const HostSession::SessionUse& used, TimestampMs now) {
   const std::string key = host_key(conversation, subagent);
   if (key.empty()) return {};
-  HostSession host = SB_TRY(read_host_session(transaction, key));
-  put_first(host.sessions, used);
-  SB_TRY(write_host(transaction, key, std::move(host), now));
-  if (const std::string own = host_key(conversation, ""); own != key) {
-    SB_TRY(write_host(transaction, own, SB_TRY(read_host_session(transaction, own)), now));
+  const std::string own = host_key(conversation, "");
+  HostSession main = SB_TRY(read_host_session(transaction, own));
+  if (transcript.size() <= limits::kCheckedPathBytes) main.transcript = transcript;
+  std::erase(main.notified, used.session);
+  if (key != own) {
+    HostSession host = SB_TRY(read_host_session(transaction, key));
+    put_first(host.sessions, used);
+    SB_TRY(write_host(transaction, key, std::move(host), now));
+  } else {
+    put_first(main.sessions, used);
   }
+  SB_TRY(write_host(transaction, own, std::move(main), now));
   SB_TRY(drop_old(transaction, now));
-  return transaction.put(kUsers, used.session, host_key(conversation, ""));
+  return transaction.put(kUsers, used.session, own);
 }
 
-Status record_notified(store::Transaction& transaction, std::string_view conversation, std::string_view decision,
+Status record_notified(store::Transaction& transaction, std::string_view conversation, std::string_view what,
                        TimestampMs now) {
   const std::string key = host_key(conversation, "");
   if (key.empty()) return {};
   HostSession host = SB_TRY(read_host_session(transaction, key));
-  put_first(host.notified, std::string(decision));
+  put_first(host.notified, std::string(what));
   SB_TRY(write_host(transaction, key, std::move(host), now));
   return drop_old(transaction, now);
 }

@@ -3,8 +3,9 @@
 //
 // Collection `host-sessions`, key the first 32 hex digits of the SHA-256 of the host's id for the conversation, and for
 // a subagent inside it `/` and the same of the subagent's id; sort key the time. Value, JSON: {v: 1, at, sessions:
-// [{session, workspace}…] (last used first), told: [decision ids…]}. Collection `session-hosts`, key the session's id,
-// value the key of the conversation that used it last. Each write drops rows that were not touched for a month.
+// [{session, workspace}…] (last used first), told: [ids of decisions, and of sessions taken over…], [transcript]}.
+// Collection `session-hosts`, key the session's id, value the key of the conversation that used it last. Each write
+// drops rows that were not touched for a month.
 #pragma once
 
 #include <string>
@@ -24,6 +25,7 @@ struct HostSession {
   };
   std::vector<SessionUse> sessions;
   std::vector<std::string> notified;
+  std::string transcript;  // the host's file of the conversation; may be empty
   TimestampMs at = 0;
 };
 
@@ -38,8 +40,9 @@ Result<std::string> last_user_of(store::Snapshot& snapshot, std::string_view ses
 // Whether using it changes what is stored.
 bool is_latest(const HostSession& host, const HostSession::SessionUse& used);
 Status record_use(store::Transaction& transaction, std::string_view conversation, std::string_view subagent,
-                  const HostSession::SessionUse& used, TimestampMs now);
-Status record_notified(store::Transaction& transaction, std::string_view conversation, std::string_view decision,
+                  std::string_view transcript, const HostSession::SessionUse& used, TimestampMs now);
+// `what`: a decision that was answered, or a session that another conversation took over.
+Status record_notified(store::Transaction& transaction, std::string_view conversation, std::string_view what,
                        TimestampMs now);
 // The conversation has ended: others may use its sessions. Its row is kept in case it is resumed.
 Status record_ended(store::Transaction& transaction, std::string_view conversation);

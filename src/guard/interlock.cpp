@@ -214,6 +214,7 @@ class Judge {
     if (!target.is_pattern) return resolve_(target.path);
     const std::string folder = folder_of(target.path);
     PathForms places = resolve_(folder.empty() ? "." : folder);
+    places.is_agents_own = false;  // its folder is, but not all that it may match
     for (std::string& place : places.paths) place = join_path(place, target.path.substr(folder.size()));
     return places;
   }
@@ -230,6 +231,7 @@ class Judge {
     for (const Target& target : effect.targets) {
       if (!is_resolvable(target)) continue;
       const PathForms places = places_of(target);
+      if (places.is_agents_own) continue;
       if (!places.blocked_reason.empty()) {
         return refusal(
             step_, fmt::format("{} on {} was refused: {}", called(effect), shown(target.path), places.blocked_reason));
@@ -248,6 +250,7 @@ class Judge {
       const std::string what = fmt::format("{} on {} was refused", called(effect), shown(target.path));
       if (!is_resolvable(target)) return refusal(step_, what + " because its path is not literal");
       const PathForms places = places_of(target);
+      if (places.is_agents_own) continue;
       if (!places.blocked_reason.empty()) return refusal(step_, fmt::format("{}: {}", what, places.blocked_reason));
       for (const std::string& place : places.paths) {
         const bool is_scratch = is_within(place, temporary_) && !is_within(place, step_.workspace);
@@ -263,6 +266,16 @@ class Judge {
   const PathResolver& resolve_;
 };
 
+std::optional<std::string> refuse_unknown(const OpenStepChain& chain, const ToolChange& change) {
+  const auto restricts = [&](const OpenStep& step) {
+    return step.writes || (change.is_shell && step.commands_read_only);
+  };
+  const auto step = std::ranges::find_if(chain, restricts);
+  if (step == chain.end()) return std::nullopt;
+  return refusal(
+      *step, fmt::format("{} was refused because what it changes is unknown: {}", shown(change.tool), change.unknown));
+}
+
 }  // namespace
 
 bool has_interlock(const OpenStepChain& chain) {
@@ -270,6 +283,7 @@ bool has_interlock(const OpenStepChain& chain) {
 }
 
 std::optional<std::string> refuse_edit(const OpenStepChain& chain, const PathForms& places) {
+  if (places.is_agents_own) return std::nullopt;
   for (const OpenStep& step : chain) {
     for (const std::string& place : places.paths) {
       const std::string name = shown(inside(step, place).value_or(place));
@@ -292,6 +306,24 @@ std::optional<std::string> refuse_command(const OpenStepChain& chain, std::strin
     for (const CommandEffect& effect : effects) {
       if (auto reason = Judge(step, temporary, resolve).refuse(effect)) return reason;
     }
+  }
+  return std::nullopt;
+}
+
+std::optional<std::string> refuse_change(const OpenStepChain& chain, const ToolChange& change,
+                                         const std::string& temporary, const PathResolver& resolve) {
+  switch (change.kind) {
+    case ToolChange::Kind::kNothing:
+      return std::nullopt;
+    case ToolChange::Kind::kCommand:
+      return refuse_command(chain, change.command, temporary, resolve);
+    case ToolChange::Kind::kPaths:
+      for (const std::string& path : change.paths) {
+        if (auto reason = refuse_edit(chain, resolve(path))) return reason;
+      }
+      return std::nullopt;
+    case ToolChange::Kind::kUnknown:
+      return refuse_unknown(chain, change);
   }
   return std::nullopt;
 }

@@ -11,7 +11,7 @@
 // | `writes: [globs]` | what they cover | not commands known to write elsewhere or that may change any file |
 // | nothing | anything | anything |
 // In all four cases, whatever is out of scope is refused as far as the command names it. Commands that may run may
-// write files in the temporary folder.
+// write files in the temporary folder. A call that does not say what it changes is refused wherever paths are checked.
 #pragma once
 
 #include <functional>
@@ -20,6 +20,7 @@
 #include <string_view>
 #include <vector>
 
+#include "guard/file_tools.hpp"
 #include "guard/open_step.hpp"
 #include "guard/shell/command_effects.hpp"
 
@@ -32,6 +33,7 @@ using OpenStepChain = std::vector<OpenStep>;
 struct PathForms {
   std::vector<std::string> paths;
   std::string blocked_reason;  // no step with declarations allows it: "it is a dangling link"
+  bool is_agents_own = false;  // a plan or memory file that the agent's host keeps for it: allowed in every step
 };
 using PathResolver = std::function<PathForms(const std::string& path)>;
 
@@ -41,5 +43,8 @@ bool has_interlock(const OpenStepChain& chain);
 std::optional<std::string> refuse_edit(const OpenStepChain& chain, const PathForms& places);
 std::optional<std::string> refuse_command(const OpenStepChain& chain, std::string_view command_line,
                                           const std::string& temporary, const PathResolver& resolve);
+// The same for a call of a tool of an agent host.
+std::optional<std::string> refuse_change(const OpenStepChain& chain, const ToolChange& change,
+                                         const std::string& temporary, const PathResolver& resolve);
 
 }  // namespace sb::guard

@@ -18,5 +18,10 @@ inline constexpr std::int64_t kHostSessionTtlMs = 2'592'000'000;  // 30 days sin
 inline constexpr int kShellDepth = 24;                            // brackets and substitutions in a command line
 inline constexpr int kShellCommands = 8;                          // nested shells and wrappers
 inline constexpr std::size_t kScopePaths = 64;                    // out of scope per session
+inline constexpr std::size_t kChangedPaths = 1'000;               // of one call; with more, what it changes is unknown
+inline constexpr std::size_t kFileTools = 64;                     // of `file_tools` in the user's configuration
+inline constexpr std::size_t kFileToolWords = 64;                 // names, and paths, of one of them
+inline constexpr std::size_t kFileToolWordBytes = 256;
+inline constexpr std::int64_t kOfferMaxIdleMs = 604'800'000;  // 7 days; afterwards a session is not offered to others
 
 }  // namespace sb::limits

@@ -27,8 +27,7 @@ Result<std::string> read_all(Streams& streams) {
 Result<std::string> answer_to(const HookEvent& event, const HookContext& hook_context) {
   switch (event.kind) {
     case EventKind::kPreToolUse:
-      if (is_changing_tool(event.tool)) return before_change(event, hook_context);
-      return is_question_tool(event.tool) ? before_question(event, hook_context) : "";
+      return is_question_tool(event.tool) ? before_question(event, hook_context) : before_change(event, hook_context);
     case EventKind::kPostToolUse:
       if (is_workflow_tool(event.tool)) return after_workflow(event, hook_context);
       return is_question_tool(event.tool) ? after_question(event, hook_context) : "";

@@ -10,6 +10,7 @@
 #include "base/limits.hpp"
 #include "base/text/printable.hpp"
 #include "base/text/unicode.hpp"
+#include "hook/events/changed_places.hpp"
 #include "hook/events/current_step.hpp"
 #include "hook/events/event_answers.hpp"
 #include "hook/events/planned_call.hpp"
@@ -50,8 +51,9 @@ Result<std::string> statusline(const Seams& seams) {
   const auto home = SB_TRY(open_home(seams, store::Access::kReadOnly));
   if (!home) return "";
   const std::string folder = SB_TRY(folder_of(event, seams));
+  const std::vector<std::string> folders = session_folders(seams.files, folder);
   const auto current = SB_TRY(home->store().read(
-      [&](store::Snapshot& snapshot) { return current_step(snapshot, event, folder, seams.clock.now_ms()); }));
+      [&](store::Snapshot& snapshot) { return current_step(snapshot, event, folders, seams.clock.now_ms()); }));
   return line_of(current, SB_TRY(home->inbox().count_open_in(with_parents(folder))));
 }
 

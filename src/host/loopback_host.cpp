@@ -62,7 +62,7 @@ class ProgramToolService final : public mcp::Service {
 // Called before the program runs one of its own tools: nothing if it may.
 std::string answer_hook(agent::ProgramDriver& driver, const std::string& json) {
   const auto event = hook::read_event(json);
-  if (!event || event->kind != hook::EventKind::kPreToolUse || !hook::is_changing_tool(event->tool)) return "";
+  if (!event || event->kind != hook::EventKind::kPreToolUse) return "";
   const std::string why =
       driver.tool_denial({.id = event->tool_use_id, .name = event->tool, .input = event->tool_input});
   return why.empty() ? "" : hook::deny_response(why);

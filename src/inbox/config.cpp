@@ -4,6 +4,7 @@
 
 #include "base/assert.hpp"
 #include "decision/lint/lint.hpp"
+#include "guard/limits.hpp"
 #include "inbox/operators/known_agents.hpp"
 
 namespace sb::inbox {
@@ -46,6 +47,19 @@ Value workspaces_schema() {
              {"properties", Value::object({{"confirmations", choice_schema<Confirmations>(kConfirmations)}})}})}});
 }
 
+SettingKey<Config> file_tools_key() {
+  return {
+      .name = "file_tools",
+      .help =
+          "Tools of agents that change files, besides the known ones; the interlock checks them. Only in config.yaml",
+      .schema = list_schema(guard::file_tool_schema(), limits::kFileTools),
+      .read = [](const Reader& reader, const SettingSource&, Config& config) {
+        for (const Reader& item : reader.items(limits::kFileTools)) {
+          config.file_tools.push_back(guard::read_file_tool(item));
+        }
+      }};
+}
+
 // Not stored with a run: they count at any time.
 SettingKeys<Config> make_user_keys() {
   const SettingKeys<Policy> policy_keys = {
@@ -62,6 +76,7 @@ SettingKeys<Config> make_user_keys() {
   keys.push_back(
       key_of(&Config::sandbox, group_key("sandbox", sandbox::setting_keys(),
                                          "What agents and checks reach on this machine. Only in config.yaml")));
+  keys.push_back(file_tools_key());
   for (SettingKey<Config>& key : keys) key.write = nullptr, key.restore = nullptr;
   return keys;
 }

@@ -7,6 +7,7 @@
 //   workspaces:
 //     /srv/shop: {confirmations: relay}
 //   sandbox: {mode: required}    # sandbox/settings.hpp
+//   file_tools: [{names: ["mcp__notes__save"], paths: [path]}]  # guard/file_tools.hpp
 //
 // The keys for runs are in the same file and are read by pipeline/settings/run_settings.hpp. Both readers know all
 // keys, so that neither rejects the file or ignores half of it because of the other's keys.
@@ -22,6 +23,7 @@
 #include "base/environment.hpp"
 #include "base/files.hpp"
 #include "base/seams.hpp"
+#include "guard/file_tools.hpp"
 #include "inbox/operators/authority.hpp"
 #include "sandbox/sandbox.hpp"
 
@@ -30,6 +32,7 @@ namespace sb::inbox {
 struct Config {
   Policy policy;
   sandbox::Settings sandbox;
+  guard::FileTools file_tools;
   std::vector<std::string> block_offers;  // languages; a key of runs too, which have their own reader
 };
 

@@ -23,6 +23,7 @@ constexpr std::array<std::string_view, 11> kShapeRules = {
 
 const char* const kExamples[] = {
     R"({"strict": true, "confirmations": "relay", "workspaces": {"/srv/shop": {"confirmations": "ask"}},
+        "file_tools": [{"names": ["mcp__a__*"], "paths": ["a|b", "c[].d"]}, {"names": ["x"], "changes": "nothing"}],
         "models": {"main": {"provider": "anthropic", "model": "m", "key": "$KEY", "max_tokens": 100,
                             "prices": {"input": 3, "output": 15, "cache_read": 0.3, "cache_write": 3.75}},
                    "other": {"provider": "openai", "api": "chat", "model": "m", "url": "http://127.0.0.1:1/v1",

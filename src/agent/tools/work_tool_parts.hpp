@@ -27,10 +27,7 @@ struct WorkToolParts {
   // Why the open steps do not allow it; empty if they do.
   std::string edit_denial(const FencedPath& at, const std::string& given) const;
   std::string command_denial(const std::string& command, const std::string& folder) const;
-  // The same where only the path's spelling is known.
-  std::string edit_denial(const std::string& path) const;
 
- private:
   guard::PathForms places_of(const std::string& path, const std::string& folder) const;
 };
 using SharedParts = std::shared_ptr<const WorkToolParts>;

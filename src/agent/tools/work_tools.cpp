@@ -10,6 +10,7 @@
 #include "base/document/document.hpp"
 #include "base/git_origin.hpp"
 #include "base/text/path_glob.hpp"
+#include "inbox/config.hpp"
 
 namespace sb::agent {
 namespace {
@@ -103,7 +104,7 @@ std::string WorkToolParts::edit_denial(const FencedPath& at, const std::string& 
   const auto chain = open_steps(place);
   if (!chain) return step_unknown(chain.error());
   const std::string whole = given.starts_with('/') ? given : place.root + "/" + given;
-  guard::PathForms places{{at.path()}, {}};
+  guard::PathForms places{.paths = {at.path()}, .blocked_reason = {}};
   if (const std::string normal = lexically_normal(whole); normal != at.path()) places.paths.push_back(normal);
   const auto why = guard::refuse_edit(*chain, places);
   return why ? in_our_words(*why) : "";
@@ -117,16 +118,9 @@ std::string WorkToolParts::command_denial(const std::string& command, const std:
   return why ? in_our_words(*why) : "";
 }
 
-std::string WorkToolParts::edit_denial(const std::string& path) const {
-  const auto chain = open_steps(place);
-  if (!chain) return step_unknown(chain.error());
-  const auto why = guard::refuse_edit(*chain, places_of(path, place.root));
-  return why ? in_our_words(*why) : "";
-}
-
 guard::PathForms WorkToolParts::places_of(const std::string& path, const std::string& folder) const {
   const std::string whole = path.starts_with('/') ? path : join_path(folder, path);
-  guard::PathForms places{{lexically_normal(whole)}, {}};
+  guard::PathForms places{.paths = {lexically_normal(whole)}, .blocked_reason = {}};
   const auto at = fence.for_writing(whole);
   if (at && at->path() != places.paths.front()) places.paths.push_back(at->path());
   // A path outside is judged as written; the sandbox prevents writing to it.
@@ -135,11 +129,18 @@ guard::PathForms WorkToolParts::places_of(const std::string& path, const std::st
 }
 
 std::string interlock_denial(const WorkTreeAccess& place, const ToolCall& call) {
+  const auto config = inbox::load_config(place.seams.files, place.homes);
+  const guard::ToolChange change =
+      guard::change_of(call.name, call.input, config ? config->file_tools : guard::FileTools{});
+  if (change.kind == guard::ToolChange::Kind::kNothing) return "";
   const WorkToolParts parts(place);
-  if (call.name == "Bash") return parts.command_denial(text_of(call, "command"), parts.place.root);
-  const std::string path = text_of(call, call.name == "NotebookEdit" ? "notebook_path" : "file_path");
-  // Without a path the program itself rejects the call.
-  return path.empty() ? "" : parts.edit_denial(path);
+  const auto chain = open_steps(parts.place);
+  if (!chain) return step_unknown(chain.error());
+  const std::string& root = parts.place.root;
+  const std::string folder = change.folder.starts_with('/') ? change.folder : join_path(root, change.folder);
+  const auto resolve = [&](const std::string& path) { return parts.places_of(path, folder); };
+  const auto why = guard::refuse_change(*chain, change, "/tmp", resolve);
+  return why ? in_our_words(*why) : "";
 }
 
 sandbox::Place reached_in(const WorkTreeAccess& place) {

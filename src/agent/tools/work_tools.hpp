@@ -55,8 +55,8 @@ struct WorkTreeAccess {
 // What a restricted role may read: everything except what earlier phases left in the work tree.
 std::vector<std::string> restricted_paths();
 
-// For a tool of another program, called as Claude Code calls its Bash, Write, Edit, MultiEdit and NotebookEdit: why the
-// open steps do not allow it; empty if they do.
+// For a call of another program's own tool (guard/file_tools.hpp): why the open steps do not allow it; empty if they
+// do.
 std::string interlock_denial(const WorkTreeAccess& place, const ToolCall& call);
 
 // What a command in the work tree reaches: git's folders too, wherever they are, but only to read. A restricted role

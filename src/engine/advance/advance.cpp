@@ -253,6 +253,9 @@ class Delivery {
           notes.push_back(fmt::format("Stored, but not requested by this step: {}.", quote_json(artifact.kind)));
       }
       for (const auto& assessment : assessments) std::ranges::copy(assessment.notes, std::back_inserter(notes));
+      if (const std::string gap = declaration_gap(submission_); !gap.empty()) {
+        notes.push_back(fmt::format("Accepted although `filesChanged` differs from what changed. {}", gap));
+      }
     }
     // A pending gate moves nothing yet; the cursor's warnings are reported when it moves.
     if (outcome_.kind == AdvanceResult::Kind::kAdvanced)

@@ -29,11 +29,19 @@ struct CommandRun {
   bool was_cancelled = false;       // the caller stopped waiting; nothing was delivered
 };
 
+// What changed in the workspace since the session began, for a step that hands its changes over.
+struct WorkChanges {
+  std::vector<std::string> paths;  // relative to the folder
+  std::string folder;
+  bool was_reported = false;  // an attempt was refused because its declaration differed; it is not refused again
+};
+
 struct Submission {
   std::string notes = {};
   std::vector<Value> artifacts = {};
   Value context = {};                      // object of keys to set (null removes a key), or null
   std::optional<CommandRun> command = {};  // set for a step with a command
+  std::optional<WorkChanges> changes = {};
 
   bool has_output() const;  // whether it contains anything to deliver
 };
@@ -48,6 +56,7 @@ enum class BlockerCode {
   kCriteria,
   kVerificationFailed,
   kNotTrusted,
+  kDeclaredFiles,
   kChildrenOpen,
   kRejected,
 };
@@ -83,6 +92,9 @@ struct CursorMove {
 // at its own id, without its own frame; the step after it comes next.
 CursorMove next_position(const Program& program, const Position& from, const std::map<std::string, int>& jumps,
                          const Value& context, std::span<const Value> artifacts, bool at_start);
+
+// How the files that its hand-off declares differ from those that changed; empty if they agree or nothing is known.
+std::string declaration_gap(const Submission& submission);
 
 // The kind of a node at this position.
 NodeKind kind_at(const Program& program, const Position& position);

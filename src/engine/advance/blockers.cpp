@@ -67,6 +67,8 @@ std::string_view to_string(BlockerCode code) {
       return "VERIFICATION_FAILED";
     case BlockerCode::kNotTrusted:
       return "NOT_TRUSTED";
+    case BlockerCode::kDeclaredFiles:
+      return "DECLARED_FILES_DIFFER";
     case BlockerCode::kChildrenOpen:
       return "CHILDREN_OPEN";
     case BlockerCode::kRejected:

@@ -9,6 +9,7 @@
 #include "engine/advance/blockers.hpp"
 #include "engine/advance/loop_scope.hpp"
 #include "engine/advance/narrowed_contract.hpp"
+#include "guard/declared_paths.hpp"
 #include "workflow/check/assessment.hpp"
 #include "workflow/schema/example.hpp"
 
@@ -58,6 +59,7 @@ class Checks {
     check_criteria();
     check_captures();
     check_command();
+    check_declared_files();
     return std::move(blockers_);
   }
 
@@ -208,6 +210,16 @@ class Checks {
         "Fix what it reports and resubmit; the command then runs again.");
   }
 
+  void check_declared_files() {
+    const std::string gap = declaration_gap(submission_);
+    if (gap.empty() || submission_.changes->was_reported) return;
+    add(BlockerCode::kDeclaredFiles, std::string(kCodingHandOff),
+        fmt::format("`filesChanged` differs from what changed since the session began. {}", gap),
+        "Undo what does not belong to the change, and list every other file, by path (relative to the session's "
+        "folder), "
+        "folder or glob. If the list is right as it is, say why in the notes and resubmit it.");
+  }
+
   static std::string form_of(const Value& schema) {
     const Value& choices = schema["enum"];
     if (choices.is_array() && choices.size() <= kNamedChoices) {
@@ -230,6 +242,19 @@ class Checks {
 };
 
 }  // namespace
+
+std::string declaration_gap(const Submission& submission) {
+  if (!submission.changes) return {};
+  for (const Value& artifact : submission.artifacts) {
+    if (artifact.string_at("kind") != kCodingHandOff || !artifact["filesChanged"].is_array()) continue;
+    std::vector<std::string> declared;
+    for (const Value& item : artifact["filesChanged"].items()) {
+      if (item.is_string()) declared.push_back(item.as_string());
+    }
+    return guard::gap_between(declared, submission.changes->paths, submission.changes->folder).text();
+  }
+  return {};
+}
 
 std::vector<Blocker> check(const Program& program, const Node& node, const Value& after, const Submission& submission) {
   const StepNo number = program.find(node.position.step);

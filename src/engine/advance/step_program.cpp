@@ -105,6 +105,13 @@ Program::Program(std::shared_ptr<const workflow::CompiledWorkflow> compiled) : c
   layout.mark_last();
   for (StepNo number = 0; number < size(); ++number) by_id_.emplace(at(number).step->id, number);
   has_commands_ = std::ranges::any_of(steps_, [](const ProgramStep& each) { return !each.step->command.empty(); });
+  has_hand_off_ = std::ranges::any_of(steps_, [&](const ProgramStep& each) { return hands_over(*each.step); });
+}
+
+bool Program::hands_over(const workflow::Step& step) const {
+  if (!step.contract) return false;
+  const workflow::Contract* contract = compiled_->contracts.find(step.contract->ref);
+  return contract != nullptr && contract->kind == kCodingHandOff;
 }
 
 const workflow::Step& Program::step(std::string_view id) const {

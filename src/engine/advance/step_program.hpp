@@ -19,6 +19,8 @@ namespace sb::engine {
 
 using StepNo = int;
 inline constexpr StepNo kNoStep = -1;
+inline constexpr std::string_view kCodingHandOff =
+    "wr.coding_handoff";  // its `filesChanged` is compared with the change
 
 struct ProgramStep {
   const workflow::Step* step = nullptr;
@@ -41,13 +43,15 @@ class Program {
   int size() const { return static_cast<int>(steps_.size()); }
   StepNo first() const { return steps_.empty() ? kNoStep : 0; }
   bool has_commands() const { return has_commands_; }     // whether any step runs one
+  bool hands_over(const workflow::Step& step) const;      // the files it changed, as one artifact
+  bool has_hand_off() const { return has_hand_off_; }     // whether any step does
   const workflow::Step& step(std::string_view id) const;  // asserts that it exists
   StepNo find(std::string_view id) const;                 // kNoStep if there is none
 
  private:
   std::shared_ptr<const workflow::CompiledWorkflow> compiled_;
   std::vector<ProgramStep> steps_;
-  bool has_commands_ = false;
+  bool has_commands_ = false, has_hand_off_ = false;
   std::map<std::string, StepNo, std::less<>> by_id_;
 };
 

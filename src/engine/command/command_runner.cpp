@@ -8,6 +8,7 @@
 #include "base/crypto.hpp"
 #include "base/document/document.hpp"
 #include "base/text/unicode.hpp"
+#include "engine/command/changed_files.hpp"
 #include "inbox/config.hpp"
 #include "inbox/hidden_paths.hpp"
 #include "inbox/operators/trust.hpp"
@@ -103,6 +104,12 @@ bool SandboxedCommandRunner::is_trusted(std::span<const workflow::Origin> origin
     const auto trusted = inbox::TrustedFolders(seams_.files, homes_, operators_).trusted_home_of(*real);
     return trusted && *trusted;
   });
+}
+
+std::optional<std::vector<std::string>> SandboxedCommandRunner::changed_files(const std::string& workspace,
+                                                                              const std::string& commit,
+                                                                              TimestampMs since) {
+  return engine::changed_files(seams_, workspace, commit, since);
 }
 
 const sandbox::Sandbox& SandboxedCommandRunner::users_sandbox() {

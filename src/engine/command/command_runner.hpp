@@ -1,4 +1,5 @@
-// Runs a step's verification command if the user trusts its source.
+// What a submission is checked against outside the store: a step's verification command, run if the user trusts its
+// source, and the files that changed.
 //
 // `/bin/sh -c COMMAND` in the workspace, in the sandbox (sandbox/sandbox.hpp) with no variables but PATH, HOME, LANG
 // and TERM. If bubblewrap does not work, the command runs without it, and the record says so. Time and output are
@@ -30,6 +31,9 @@ class CommandRunner {
   // Whether the user answers for all these files: each is bundled, the user's own, or a project's that is trusted and
   // still the one the session pinned.
   virtual bool is_trusted(std::span<const workflow::Origin> origins) const = 0;
+  // engine/command/changed_files.hpp
+  virtual std::optional<std::vector<std::string>> changed_files(const std::string& workspace, const std::string& commit,
+                                                                TimestampMs since) = 0;
 };
 
 struct CommandLimits {
@@ -49,6 +53,8 @@ class SandboxedCommandRunner final : public CommandRunner {
   CommandRun run(const std::string& command, const std::string& workspace, std::span<const workflow::Origin> origins,
                  const std::function<bool()>& should_continue) override;
   bool is_trusted(std::span<const workflow::Origin> origins) const override;
+  std::optional<std::vector<std::string>> changed_files(const std::string& workspace, const std::string& commit,
+                                                        TimestampMs since) override;
   // Hidden from later commands, in addition to what is always hidden.
   void hide(std::vector<std::string> secret_files) { secret_files_ = std::move(secret_files); }
 

@@ -222,6 +222,9 @@ class SlowCommand final : public CommandRunner {
     return {.command = command, .exit = 0, .sandbox = "none"};
   }
   bool is_trusted(std::span<const workflow::Origin>) const override { return false; }
+  std::optional<std::vector<std::string>> changed_files(const std::string&, const std::string&, TimestampMs) override {
+    return std::nullopt;
+  }
   std::function<void()> meanwhile;
 };
 

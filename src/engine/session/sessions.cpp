@@ -176,8 +176,15 @@ SessionResult<SessionResponse> Sessions::continue_session(const ContinueRequest&
           [&](store::Snapshot& snapshot) { return engine::check_driver(snapshot, due->session, parts_->surface); }));
       // Other sessions do not wait for it either.
       lock.unlock();
-      submission.command =
-          parts_->commands.run(due->command, due->session.workspace, due->origins, request.should_continue);
+      const Summary& session = due->session;
+      if (!due->command.empty()) {
+        submission.command =
+            parts_->commands.run(due->command, session.workspace, due->origins, request.should_continue);
+      }
+      auto changed = due->hands_over
+                         ? parts_->commands.changed_files(session.workspace, session.git_head, session.started_at)
+                         : std::nullopt;
+      if (changed) submission.changes = {std::move(*changed), session.workspace, due->was_gap_reported};
       lock.lock();
     }
     if (submission.command && submission.command->was_cancelled) {

@@ -24,7 +24,11 @@ class ScriptedCommands final : public CommandRunner {
     return result;
   }
   bool is_trusted(std::span<const workflow::Origin>) const override { return trusts; }
+  std::optional<std::vector<std::string>> changed_files(const std::string&, const std::string&, TimestampMs) override {
+    return changed;
+  }
   CommandRun next;
+  std::optional<std::vector<std::string>> changed;
   bool trusts = true;
   std::vector<std::string> ran;
 };

@@ -8,6 +8,7 @@
 #include "base/files.hpp"
 #include "base/text/path_glob.hpp"
 #include "guard/limits.hpp"
+#include "guard/patch_paths.hpp"
 #include "guard/shell/command_programs.hpp"
 #include "guard/shell/command_table.hpp"
 
@@ -42,7 +43,11 @@ class Classifier {
       around.resize(common);
       around.resize(command.shells.size(), effects_.place);
       shells = command.shells;
+      std::vector<ShellWord> documents;
+      for (const std::size_t at : command.documents) documents.push_back(script.documents[at]);
+      documents_.swap(documents);
       add_one(command, depth);
+      documents_.swap(documents);
     }
     if (!around.empty()) effects_.place = around.front();
     if (!script.unclear.empty()) effects_.add_unknown("the command line", script.unclear);
@@ -93,6 +98,7 @@ class Classifier {
     if (name == "cd" || name == "pushd" || name == "popd") return follow(arguments, name);
     if (is_only_asked(name, arguments)) return;
     if (table.shells.contains(name)) return add_shell(name, arguments, depth);
+    if (table.patches.contains(name)) return add_patch(name, arguments);
     if (name == "eval") return add_eval(arguments, depth);
     if (name == "find") return add_find(arguments, depth);
     if (sets_variables(name)) return add_variables(name, arguments);
@@ -280,6 +286,20 @@ class Classifier {
     add(line, depth + 1);
   }
 
+  // The patch is its argument or a here-document. One that cannot be read may change any file.
+  void add_patch(const std::string& name, WordSpan arguments) {
+    std::vector<ShellWord> patches(arguments.begin(), arguments.end());
+    patches.insert(patches.end(), documents_.begin(), documents_.end());
+    std::vector<ShellWord> written;
+    for (const ShellWord& patch : patches) {
+      const auto paths = patch.is_known ? paths_of_patch(patch.text) : std::nullopt;
+      if (!paths) return effects_.add(Effect::kTree, name);
+      for (const std::string& path : *paths) written.push_back({path, true, false});
+    }
+    if (written.empty()) return effects_.add(Effect::kTree, name);
+    effects_.add_paths(name, written);
+  }
+
   void add_find(WordSpan arguments, int depth) {
     std::vector<ShellWord> places;
     for (const ShellWord& word : arguments) {
@@ -307,6 +327,7 @@ class Classifier {
   }
 
   EffectList effects_;
+  std::vector<ShellWord> documents_;  // of the command at hand
 };
 
 }  // namespace

@@ -45,6 +45,7 @@ CommandTable read_table() {
   table.writes_last = names_in(root["writes_last"]);
   table.tree = names_in(root["tree"]);
   table.shells = names_in(root["shells"]);
+  table.patches = names_in(root["patches"]);
   table.asks = by_program(root["asks"]);
   table.outputs = by_program(root["outputs"]);
   table.not_with = by_program(root["not_with"]);

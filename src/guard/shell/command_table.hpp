@@ -18,7 +18,7 @@ struct CommandTable {
   };
 
   NameSet folders, environment;
-  NameSet reads, writes_all, writes_last, tree, shells;
+  NameSet reads, writes_all, writes_last, tree, shells, patches;
   ByProgram asks, outputs, not_with, values, leading, inside, writes_second, writes_with, writes_without, wrappers,
       runners;
   std::map<std::string, Subcommands, std::less<>> subcommands;

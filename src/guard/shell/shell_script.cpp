@@ -238,6 +238,7 @@ class Reader {
   struct Document {
     std::string end;
     bool is_quoted = false, strips_tabs = false;
+    std::size_t at = 0;  // in the script's documents
   };
 
   void begin_document(bool strips_tabs) {
@@ -245,7 +246,9 @@ class Reader {
     const std::size_t begin = at_;
     const ShellWord word = read_word();
     const bool is_quoted = text_.substr(begin, at_ - begin).find_first_of("'\"\\") != std::string_view::npos;
-    documents_.push_back({word.text, is_quoted, strips_tabs});
+    documents_.push_back({word.text, is_quoted, strips_tabs, script_.documents.size()});
+    command_.documents.push_back(script_.documents.size());
+    script_.documents.emplace_back();
   }
 
   void skip_documents() {
@@ -256,7 +259,11 @@ class Reader {
         at_ = std::min(end + 1, text_.size());
         while (document.strips_tabs && line.starts_with('\t')) line.remove_prefix(1);
         is_over = line == document.end;
-        if (!is_over && !document.is_quoted) read_expansions(line);
+        if (is_over) continue;
+        ShellWord& text = script_.documents[document.at];
+        text.text += std::string(line) + "\n";
+        text.is_known = text.is_known && (document.is_quoted || line.find_first_of("$`\\") == std::string_view::npos);
+        if (!document.is_quoted) read_expansions(line);
       }
     }
     documents_.clear();

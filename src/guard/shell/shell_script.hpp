@@ -20,13 +20,15 @@ struct ShellWord {
 
 struct ShellCommand {
   std::vector<ShellWord> words;
-  std::vector<ShellWord> outputs;  // files it is redirected into; not /dev/null and the like
-  std::vector<int> shells;         // the enclosing subshells and substitutions, numbered, from the outside in
+  std::vector<ShellWord> outputs;      // files it is redirected into; not /dev/null and the like
+  std::vector<std::size_t> documents;  // what it reads: positions in ShellScript::documents
+  std::vector<int> shells;             // the enclosing subshells and substitutions, numbered, from the outside in
   bool is_in_pipe = false;  // or in the background: it runs in its own shell, so that its `cd` has no effect outside
 };
 
 struct ShellScript {
   std::vector<ShellCommand> commands;  // in order of appearance
+  std::vector<ShellWord> documents;    // the texts of its here-documents
   std::string unclear;                 // empty when all of it was understood
 };
 

@@ -86,10 +86,190 @@ TEST_F(BeforeChange, EveryChangingToolIsCheckedAgainstTheStep) {
   EXPECT_THAT(denied(bash("echo > src/a.cpp")), HasSubstr("wr.x"));
   EXPECT_EQ(denied(bash("echo > docs/a")), "");
   EXPECT_EQ(fire(edit(project() + "/src/a.cpp", "Read")).output, "");
-  EXPECT_EQ(fire(before(Value::object(), "Edit")).output, "");
-  EXPECT_EQ(fire(before(Value::object({{"file_path", 3}}), "Write")).output, "");
-  EXPECT_EQ(fire(before(Value(), "Bash")).output, "");
   EXPECT_EQ(errors(), "");
+}
+
+TEST_F(BeforeChange, ACallThatDoesNotSayWhatItChangesIsRefused) {
+  OpenStep plan = step();
+  for (const std::vector<std::string>& writes : {std::vector<std::string>{}, {"docs/**"}, {"**"}}) {
+    plan.writes = writes;
+    open(plan);
+    EXPECT_THAT(denied(before(Value::object(), "Edit")), HasSubstr("what it changes is unknown: its `file_path`"));
+    EXPECT_NE(denied(before(Value::object({{"file_path", 3}}), "Write")), "");
+    EXPECT_NE(denied(before(Value::object({{"file_path", ""}}), "Write")), "");
+    EXPECT_THAT(denied(before(Value(), "Bash")), HasSubstr("its `command` is not one text"));
+    EXPECT_NE(denied(before(Value::object({{"command", Value(Value::Array{Value("rm"), Value("a")})}}), "Bash")), "");
+    EXPECT_NE(denied(before(Value::object({{"source", "docs/a"}}), "mcp__fs__move_file")), "");
+    EXPECT_NE(denied(before(Value::object({{"command", "not a patch"}}), "apply_patch")), "");
+  }
+  plan.writes.reset();
+  plan.out_of_scope = {"src/**"};
+  open(plan);
+  EXPECT_EQ(denied(before(Value::object(), "Edit")), "");
+  EXPECT_EQ(errors(), "");
+}
+
+TEST_F(BeforeChange, ToolsOfMcpServersAndOtherHostsAreHeldLikeOurOwn) {
+  OpenStep plan = step();
+  plan.writes = std::vector<std::string>{"docs/**"};
+  open(plan);
+  const auto at = [&](const char* tool, const char* member, const std::string& path) {
+    return denied(before(Value::object({{member, path}}), tool));
+  };
+  for (const auto& [tool, member] :
+       std::vector<std::pair<const char*, const char*>>{{"mcp__fs__write_file", "path"},
+                                                        {"mcp__fs__edit_file", "path"},
+                                                        {"mcp__fs__create_directory", "path"},
+                                                        {"fs-write_file", "path"},
+                                                        {"write_file", "file_path"},
+                                                        {"replace", "file_path"},
+                                                        {"Write", "path"},
+                                                        {"write", "filePath"}}) {
+    EXPECT_THAT(at(tool, member, "src/a"), HasSubstr("changing src/a was refused")) << tool;
+    EXPECT_THAT(at(tool, member, "docs/../src/a"), HasSubstr("changing src/a was refused")) << tool;
+    EXPECT_EQ(at(tool, member, "docs/a"), "") << tool;
+  }
+  const auto move = [&](const char* from, const char* to) {
+    return denied(before(Value::object({{"source", from}, {"destination", to}}), "mcp__fs__move_file"));
+  };
+  EXPECT_EQ(move("docs/a", "docs/b"), "");
+  EXPECT_THAT(move("docs/a", "src/b"), HasSubstr("changing src/b"));
+  EXPECT_THAT(move("src/a", "docs/b"), HasSubstr("changing src/a"));
+  Value shell = Value::object({{"command", "rm a"}, {"directory", "src"}});
+  EXPECT_THAT(denied(before(shell, "run_shell_command")), HasSubstr("`rm` on a was refused"));
+  shell.set("directory", "docs");
+  EXPECT_EQ(denied(before(shell, "run_shell_command")), "");
+  EXPECT_EQ(at("mcp__notes__save", "path", "src/a"), "");
+  (void)files_.write_atomic(home() + "/config.yaml", R"(file_tools:
+  - {names: ["mcp__notes__*"], paths: [path]}
+  - {names: [mcp__fs__write_file], changes: nothing}
+)");
+  EXPECT_NE(at("mcp__notes__save", "path", "src/a"), "");
+  EXPECT_EQ(at("mcp__notes__save", "path", "docs/a"), "");
+  EXPECT_EQ(at("mcp__fs__write_file", "path", "src/a"), "");
+  EXPECT_EQ(errors(), "");
+  (void)files_.write_atomic(home() + "/config.yaml", "file_tools: 3");
+  EXPECT_NE(at("mcp__fs__write_file", "path", "src/a"), "");
+  EXPECT_THAT(errors(), HasSubstr("file_tools"));
+}
+
+TEST_F(BeforeChange, APatchIsHeldByItsHeaders) {
+  OpenStep plan = step();
+  plan.writes = std::vector<std::string>{"docs/**"};
+  open(plan);
+  const auto patch = [&](const std::string& headers) {
+    return denied(
+        before(Value::object({{"command", "*** Begin Patch\n" + headers + "*** End Patch\n"}}), "apply_patch"));
+  };
+  EXPECT_EQ(patch("*** Add File: docs/a\n+x\n"), "");
+  EXPECT_THAT(patch("*** Add File: docs/a\n+x\n*** Update File: src/b\n@@\n-x\n+y\n"), HasSubstr("changing src/b"));
+  EXPECT_THAT(patch("*** Update File: docs/a\n*** Move to: src/c\n"), HasSubstr("changing src/c"));
+  EXPECT_THAT(patch("*** Delete File: " + root_ + "/elsewhere\n"), HasSubstr("changing " + root_ + "/elsewhere"));
+  const auto shell = [&](const std::string& path) {
+    return denied(
+        bash("cd docs && apply_patch <<'EOF'\n*** Begin Patch\n*** Add File: " + path + "\n+$x\n*** End Patch\nEOF\n"));
+  };
+  EXPECT_EQ(shell("a"), "");
+  EXPECT_THAT(shell("../src/a"), HasSubstr("`apply_patch` on docs/../src/a was refused"));
+  EXPECT_THAT(denied(bash("apply_patch < p.diff")),
+              HasSubstr("`apply_patch` was refused because it may change any file"));
+}
+
+TEST_F(BeforeChange, TheHostsOwnPlansAndMemoryAreAllowedInEveryStep) {
+  OpenStep plan = step();
+  plan.writes = std::vector<std::string>{};
+  open(plan);
+  const std::string claude = root_ + "/user/.claude";
+  std::map<std::string, std::string, std::less<>> variables = {
+      {"SIGNALBOX_HOME", home()}, {"HOME", root_ + "/user"}, {"TMPDIR", root_ + "/tmp"}};  // not all of /tmp
+  environment_ = Environment(variables);
+  for (const char* path : {"/plans/a.md", "/plans/deep/a.md", "/projects/-p/memory/MEMORY.md", "/plans/../plans/a"}) {
+    EXPECT_EQ(denied(edit(claude + path)), "") << path;
+  }
+  EXPECT_EQ(denied(edit("~/.claude/plans/a.md")), "");
+  EXPECT_EQ(denied(bash("echo x > " + claude + "/projects/-p/memory/a.md")), "");
+  for (const char* path :
+       {"/settings.json", "/CLAUDE.md", "/hooks/a", "/plans/../settings.json", "/projects/-p/a.jsonl",
+        "/projects/-p/memory/../../../settings.json", "/projects/memory/a", "/agents/a.md", "/plans2/a"}) {
+    EXPECT_NE(denied(edit(claude + path)), "") << path;
+  }
+  EXPECT_NE(denied(bash("rm " + claude + "/plans/*")), "");
+  (void)files_.make_directories(claude + "/plans");
+  (void)files_.make_directories(project() + "/src");
+  std::filesystem::create_symlink(project() + "/src", claude + "/plans/link");
+  EXPECT_THAT(denied(edit(claude + "/plans/link/a")), HasSubstr("changing src/a"));
+  variables["CLAUDE_CONFIG_DIR"] = root_ + "/cc";
+  environment_ = Environment(variables);
+  EXPECT_EQ(denied(edit(root_ + "/cc/plans/a.md")), "");
+  EXPECT_NE(denied(edit(claude + "/plans/a.md")), "");
+  EXPECT_EQ(errors(), "");
+}
+
+// A linked work tree as git lays it out.
+class WorkTrees : public BeforeChange {
+ protected:
+  WorkTrees() {
+    const std::string git = project() + "/.git", own = git + "/worktrees/other";
+    for (const std::string& folder : {own, git + "/objects", other(), project() + "/sub", other() + "/sub"}) {
+      (void)files_.make_directories(folder);
+    }
+    for (const std::string& folder : {git, own}) (void)files_.write_atomic(folder + "/HEAD", "ref: refs/heads/main\n");
+    (void)files_.write_atomic(own + "/commondir", "../..\n");
+    (void)files_.write_atomic(own + "/gitdir", other() + "/.git\n");
+    (void)files_.write_atomic(other() + "/.git", "gitdir: " + own + "\n");
+  }
+  std::string other() const { return root_ + "/other"; }
+  Value in_other(const std::string& path) const {
+    Value value = edit(path);
+    value.set("cwd", other());
+    return value;
+  }
+};
+
+TEST_F(WorkTrees, OfTheRepositoryAreHeldByTheStepOpenInTheMainOne) {
+  OpenStep plan = step();
+  plan.writes = std::vector<std::string>{"docs/**"};
+  plan.out_of_scope = {"docs/old/**"};
+  open(plan);
+  EXPECT_EQ(denied(in_other("docs/a")), "");
+  EXPECT_EQ(denied(edit(other() + "/docs/a")), "");
+  EXPECT_THAT(denied(in_other("src/a")), HasSubstr("changing src/a was refused"));
+  EXPECT_THAT(denied(edit(other() + "/src/a")), HasSubstr("changing src/a was refused"));
+  EXPECT_THAT(denied(in_other("docs/old/a")), HasSubstr("out of scope"));
+  Value command = bash("rm docs/a && rm src/b");
+  command.set("cwd", other());
+  EXPECT_THAT(denied(command), HasSubstr("`rm` on src/b"));
+  Value begun = event("SessionStart");
+  begun.set("cwd", other());
+  EXPECT_THAT(noted(begun), HasSubstr("session s-1 of wr.x"));
+}
+
+TEST_F(WorkTrees, ASessionInASubfolderHoldsTheSameSubfolder) {
+  OpenStep plan = step();
+  plan.workspace = project() + "/sub";
+  plan.writes = std::vector<std::string>{"docs/**"};
+  open(plan);
+  Value inside = edit("docs/a");
+  inside.set("cwd", other() + "/sub");
+  EXPECT_EQ(denied(inside), "");
+  inside = edit("../docs/a");
+  inside.set("cwd", other() + "/sub");
+  EXPECT_NE(denied(inside), "");
+  EXPECT_EQ(denied(in_other("src/a")), "") << "another folder than that of the session";
+}
+
+TEST_F(WorkTrees, AnotherRepositoryIsNotMapped) {
+  OpenStep plan = step();
+  plan.writes = std::vector<std::string>{"docs/**"};
+  open(plan);
+  fire(continued("s-1"));
+  // A link that the repository does not know of.
+  (void)files_.make_directories(project() + "/src/docs");
+  (void)files_.write_atomic(project() + "/src/.git", "gitdir: " + project() + "/.git/worktrees/other\n");
+  EXPECT_NE(denied(edit("src/docs/a")), "");
+  (void)files_.make_directories(root_ + "/clone/.git");
+  (void)files_.write_atomic(root_ + "/clone/.git/HEAD", "ref: refs/heads/main\n");
+  EXPECT_NE(denied(edit(root_ + "/clone/docs/a")), "");
 }
 
 TEST_F(BeforeChange, LinksAndDotsDoNotEscape) {
@@ -263,6 +443,69 @@ TEST_F(SessionEvents, ACompactedConversationGetsItsStepBack) {
   EXPECT_THAT(noted(started()), testing::Not(HasSubstr("Ignore it")));
   EXPECT_EQ(fire(prompted()).output, "");
   EXPECT_EQ(errors(), "");
+}
+
+// A killed conversation sends no SessionEnd.
+TEST_F(SessionEvents, ASessionThatAnotherConversationLeftOpenIsOffered) {
+  OpenStep plan = step();
+  plan.writes = std::vector<std::string>{};
+  open(plan);
+  fire(continued("s-1", "dead"));
+  clock_.sleep_ms(3LL * 60 * 60 * 1'000);
+  EXPECT_THAT(
+      noted(started("startup")),
+      AllOf(HasSubstr("session s-1 of wr.x was left open in " + project() + ", at step 2 of 5: Plan it (plan)."),
+            HasSubstr("Another conversation works on it, last seen 3 hours ago."), HasSubstr("Goal: Fix the roof"),
+            HasSubstr("only if the user asks for that or confirms it and that conversation has ended"),
+            HasSubstr("\"continueToken\":\"ct_s-1\",\"intent\":\"rehydrate\"")));
+  EXPECT_EQ(fire(started("compact")).output, "");
+  EXPECT_EQ(denied(edit("a")), "") << "an offer restricts nothing";
+  fire(continued("s-1"));
+  EXPECT_NE(denied(edit("a")), "");
+  EXPECT_THAT(noted(started("startup")), Not(HasSubstr("Another conversation")));
+  // The other one lived after all: it is told, once.
+  Value alive = prompted();
+  alive.set("session_id", "dead");
+  EXPECT_THAT(noted(alive), HasSubstr("another conversation has continued session s-1 of wr.x"));
+  EXPECT_EQ(fire(alive).output, "");
+  EXPECT_EQ(denied(edit("a", "Edit", "dead")), "");
+  EXPECT_EQ(errors(), "");
+}
+
+TEST_F(SessionEvents, AConversationWasLastSeenWhenItsTranscriptWasWritten) {
+  open(step());
+  Value used = continued("s-1", "alive");
+  used.set("transcript_path", root_ + "/alive.jsonl");
+  fire(used);
+  clock_.sleep_ms(3LL * 60 * 60 * 1'000);
+  EXPECT_THAT(noted(started("startup")), HasSubstr("last seen 3 hours ago"));
+  (void)files_.write_atomic(root_ + "/alive.jsonl", "{}");
+  EXPECT_THAT(noted(started("startup")), HasSubstr("last seen less than a minute ago"));
+}
+
+TEST_F(SessionEvents, OffersAreOfRecentSessionsThatPeopleWorkOn) {
+  OpenStep plan = step();
+  open(plan);
+  clock_.sleep_ms(13LL * 60 * 60 * 1'000);
+  EXPECT_THAT(noted(started("startup")),
+              AllOf(HasSubstr("It was last used 13 hours ago."), Not(HasSubstr("conversation has"))));
+  clock_.sleep_ms(7LL * 24 * 60 * 60 * 1'000);
+  EXPECT_EQ(fire(started("startup")).output, "");
+  OpenStep other = step("s-2");
+  other.is_autonomous = true;
+  open(other);
+  OpenStep child = step("s-3");
+  child.parent = "s-1";
+  open(child);
+  fire(continued("s-3", "dead"));
+  EXPECT_EQ(fire(started("startup")).output, "");
+  OpenStep huge = step("s-4");
+  huge.title = huge.goal = std::string(2'000, 't');
+  open(huge);
+  fire(continued("s-4", "dead"));
+  const std::string text = noted(started("startup"));
+  EXPECT_LE(text.size(), 1'024u);
+  EXPECT_THAT(text, HasSubstr("ct_s-4"));
 }
 
 TEST_F(SessionEvents, TheNoteFitsOneKibibyteAndKeepsTheToken) {

@@ -56,6 +56,13 @@ Result<std::optional<OpenStep>> newest_of(store::Snapshot& snapshot, const std::
   return std::nullopt;
 }
 
+// Of the conversation with this key: when its transcript was written to, or when it last used a session. 0: unknown.
+Result<TimestampMs> last_seen(store::Snapshot& snapshot, const Files& files, const std::string& key) {
+  const guard::HostSession host = SB_TRY(guard::read_host_session(snapshot, key));
+  if (host.transcript.empty()) return host.at;
+  return std::max<TimestampMs>(host.at, files.status(host.transcript).modified_ns / 1'000'000);
+}
+
 Result<guard::OpenStepChain> chain_of(store::Snapshot& snapshot, OpenStep step) {
   guard::OpenStepChain chain{std::move(step)};
   while (!chain.back().parent.empty() && chain.size() <= static_cast<std::size_t>(limits::kChildDepth)) {
@@ -69,7 +76,7 @@ Result<guard::OpenStepChain> chain_of(store::Snapshot& snapshot, OpenStep step) 
 }  // namespace
 
 Result<std::optional<CurrentStep>> current_step(store::Snapshot& snapshot, const HookEvent& event,
-                                                const std::string& folder, TimestampMs now) {
+                                                const std::vector<std::string>& folders, TimestampMs now) {
   const std::string own = guard::host_key(event.session, "");
   bool has_used = false;
   std::optional<OpenStep> found;
@@ -78,14 +85,27 @@ Result<std::optional<CurrentStep>> current_step(store::Snapshot& snapshot, const
   }
   if (!found) found = SB_TRY(used_by(snapshot, own, own, has_used));
   const bool is_used = found.has_value();
-  std::string hook_context = folder;
-  for (int i = 0; !found && !has_used && i < limits::kParentFolders && !hook_context.empty(); ++i) {
-    found = SB_TRY(newest_of(snapshot, hook_context, own, now));
-    if (hook_context == "/") break;
-    hook_context = parent_path(hook_context);
+  for (auto folder = folders.begin(); !found && !has_used && folder != folders.end(); ++folder) {
+    found = SB_TRY(newest_of(snapshot, *folder, own, now));
   }
   if (!found) return std::nullopt;
   return CurrentStep{SB_TRY(chain_of(snapshot, std::move(*found))), is_used};
+}
+
+Result<std::optional<LeftSession>> left_session(store::Snapshot& snapshot, const Files& files,
+                                                const std::vector<std::string>& folders, TimestampMs now) {
+  for (const std::string& folder : folders) {
+    std::optional<LeftSession> newest;
+    for (OpenStep& step : SB_TRY(guard::open_steps_in(snapshot, folder, limits::kOpenSessionsScanned))) {
+      if (step.is_autonomous || !step.parent.empty()) continue;
+      const std::string user = SB_TRY(guard::last_user_of(snapshot, step.session));
+      const TimestampMs seen = std::max(step.at, SB_TRY(last_seen(snapshot, files, user)));
+      if (seen < now - limits::kOfferMaxIdleMs || (newest && newest->last_seen >= seen)) continue;
+      newest = LeftSession{.step = std::move(step), .has_user = !user.empty(), .last_seen = seen};
+    }
+    if (newest) return newest;
+  }
+  return std::nullopt;
 }
 
 }  // namespace sb::hook

@@ -6,11 +6,16 @@
 // provided that no other conversation uses it, that it is not unattended, and that it was touched in the last twelve
 // hours. So two conversations in one folder do not restrict each other, and an abandoned session restricts no one the
 // next day.
+//
+// A conversation that was killed never releases its session, and cannot be distinguished from one whose user is away.
+// So its session restricts no one else, but is offered to new conversations, which continue it if their user says so.
 #pragma once
 
 #include <optional>
 #include <string>
+#include <vector>
 
+#include "base/files.hpp"
 #include "guard/interlock.hpp"
 #include "hook/events/event.hpp"
 #include "store/store.hpp"
@@ -24,8 +29,18 @@ struct CurrentStep {
   const guard::OpenStep& step() const { return chain.front(); }
 };
 
-// `folder` is absolute and free of links.
+// `folders`: session_folders() of the event's.
 Result<std::optional<CurrentStep>> current_step(store::Snapshot& snapshot, const HookEvent& event,
-                                                const std::string& folder, TimestampMs now);
+                                                const std::vector<std::string>& folders, TimestampMs now);
+
+struct LeftSession {
+  guard::OpenStep step;
+  bool has_user = false;      // a conversation that did not release it
+  TimestampMs last_seen = 0;  // that conversation, or the session itself
+};
+// The session to offer to a new conversation: in the nearest folder, the one seen last. Children belong to their
+// parents' conversations.
+Result<std::optional<LeftSession>> left_session(store::Snapshot& snapshot, const Files& files,
+                                                const std::vector<std::string>& folders, TimestampMs now);
 
 }  // namespace sb::hook

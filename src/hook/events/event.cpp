@@ -115,6 +115,8 @@ Result<HookEvent> read_event(std::string_view json, EventKind expected) {
       root.find("hook_event_name") ? kind_of(text_at(root, "hook_event_name")) : kind_of_unnamed(root, expected);
   event.session = text_at(root, "session_id");
   event.subagent = text_at(root, "agent_id");
+  event.transcript = text_at(root, "transcript_path");
+  event.source = text_at(root, "source");
   event.directory = text_at(root, "cwd");
   event.prompt = text_at(root, "prompt_id");
   event.said = text_at(root, "prompt");
@@ -124,10 +126,6 @@ Result<HookEvent> read_event(std::string_view json, EventKind expected) {
   if (Value* input = root.find("tool_input")) event.tool_input = std::move(*input);
   if (Value* response = root.find("tool_response")) event.tool_response = std::move(*response);
   return event;
-}
-
-bool is_changing_tool(std::string_view tool) {
-  return tool == "Edit" || tool == "Write" || tool == "MultiEdit" || tool == "NotebookEdit" || tool == "Bash";
 }
 
 bool is_workflow_tool(std::string_view tool) {

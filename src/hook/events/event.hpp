@@ -18,10 +18,12 @@ enum class EventKind { kPreToolUse, kPostToolUse, kStop, kSessionStart, kUserPro
 struct HookEvent {
   EventKind kind = EventKind::kOther;
   std::string session;
-  std::string subagent;   // the subagent that acts, where the host distinguishes them
-  std::string directory;  // the host's working directory; empty when not given
-  std::string prompt;     // the id of the user message the agent works on
-  std::string said;       // of UserPromptSubmit: that message
+  std::string subagent;    // the subagent that acts, where the host distinguishes them
+  std::string transcript;  // the file the host keeps of the conversation; may be empty
+  std::string source;      // of SessionStart: startup, resume, clear or compact
+  std::string directory;   // the host's working directory; empty when not given
+  std::string prompt;      // the id of the user message the agent works on
+  std::string said;        // of UserPromptSubmit: that message
   std::string tool;
   std::string tool_use_id;
   Value tool_input;
@@ -35,8 +37,6 @@ Result<HookEvent> read_event(std::string_view json, EventKind expected = EventKi
 
 // AskUserQuestion, the host's own or an MCP server's replacement.
 bool is_question_tool(std::string_view tool);
-// Edit, Write, MultiEdit, NotebookEdit, Bash.
-bool is_changing_tool(std::string_view tool);
 // start_workflow or continue_workflow of an MCP server.
 bool is_workflow_tool(std::string_view tool);
 

@@ -2,16 +2,19 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 #include "base/crypto.hpp"
 #include "base/document/document.hpp"
 #include "base/document/shown_values.hpp"
 #include "base/document/stored_reader.hpp"
 #include "base/files.hpp"
+#include "base/text.hpp"
 #include "base/text/printable.hpp"
 #include "base/text/unicode.hpp"
 #include "guard/host_session.hpp"
 #include "guard/limits.hpp"
+#include "hook/events/changed_places.hpp"
 #include "hook/events/current_step.hpp"
 #include "hook/events/event_answers.hpp"
 #include "hook/events/planned_call.hpp"
@@ -45,9 +48,9 @@ Value context_of(store::Snapshot& snapshot, const guard::OpenStep& step) {
 }
 
 Result<std::optional<Situation>> situation_of(const HookEvent& event, inbox::Home& home, const Seams& seams) {
-  const std::string folder = SB_TRY(folder_of(event, seams));
+  const std::vector<std::string> folders = session_folders(seams.files, SB_TRY(folder_of(event, seams)));
   return home.store().read([&](store::Snapshot& snapshot) -> Result<std::optional<Situation>> {
-    auto current = SB_TRY(current_step(snapshot, event, folder, seams.clock.now_ms()));
+    auto current = SB_TRY(current_step(snapshot, event, folders, seams.clock.now_ms()));
     if (!current) return std::nullopt;
     Situation situation{.current = std::move(*current), .decision = std::nullopt};
     situation.context = context_of(snapshot, situation.current.step());
@@ -133,8 +136,7 @@ std::string context_text(const Situation& situation, std::size_t room) {
 
 // What the continue_workflow call does, by what the step waits for. A waiting step is not submitted: calling again
 // continues it.
-std::string call_text(const Situation& situation) {
-  const guard::OpenStep& step = situation.current.step();
+std::string call_text(const guard::OpenStep& step, bool has_answer) {
   const bool is_waiting = !step.waiting.empty() || !step.decision.empty();
   Value call = Value::object({{"continueToken", step.token}});
   if (!is_waiting) call.set("intent", "rehydrate");
@@ -143,13 +145,13 @@ std::string call_text(const Situation& situation) {
   if (step.token.empty() || text.size() > limits::kHookNoteBytes / 2) return "resume_session returns its token.";
   std::string_view then = "shows the step again; calling it with the same token and your notes submits it.";
   if (is_waiting) then = "shows its status, and continues once that is done; there is nothing to submit.";
-  if (situation.has_answer()) then = "continues; there is nothing to submit.";
+  if (has_answer) then = "continues; there is nothing to submit.";
   return fmt::format("continue_workflow {} {}", text, then);
 }
 
 // Never truncated: the conversation cannot continue without it.
 std::string how_to_continue(const Situation& situation) {
-  return fmt::format("\n{}{}", call_text(situation),
+  return fmt::format("\n{}{}", call_text(situation.current.step(), situation.has_answer()),
                      situation.current.is_used ? "" : " Ignore it if you were asked for something else.");
 }
 
@@ -166,12 +168,66 @@ Result<std::string> late_answers_in(const std::string& folder, inbox::Home& home
   return writing ? writing->inbox().take_late_answers(folder) : Result<std::string>("");
 }
 
-Status record_notified_once(const HookEvent& event, const Situation& situation, const Seams& seams) {
+Status record_notified_once(const HookEvent& event, const std::string& what, const Seams& seams) {
   const auto store = SB_TRY(open_store(seams, store::Access::kReadWrite));
   if (!store) return {};
   return store->write([&](store::Transaction& transaction) {
-    return guard::record_notified(transaction, event.session, situation.current.step().decision, seams.clock.now_ms());
+    return guard::record_notified(transaction, event.session, what, seams.clock.now_ms());
   });
+}
+
+std::string ago(TimestampMs ms) {
+  constexpr std::array<std::pair<TimestampMs, std::string_view>, 3> kUnits{
+      {{86'400'000, "day"}, {3'600'000, "hour"}, {60'000, "minute"}}};
+  for (const auto& [unit, name] : kUnits) {
+    if (ms >= unit) return fmt::format("{} {}{} ago", ms / unit, name, ms / unit == 1 ? "" : "s");
+  }
+  return "less than a minute ago";
+}
+
+// For a conversation without a session, one that was left open in its folder. Only the user knows whether the
+// conversation that used it still lives.
+std::string left_text(const LeftSession& left, TimestampMs now) {
+  const guard::OpenStep& step = left.step;
+  std::string text = fmt::format(
+      "Signalbox session {} of {} was left open in {}, at step {} of {}: {} ({}). {} {}.", step.session, step.workflow,
+      step.workspace, step.number, step.of, step.title, step.step,
+      left.has_user ? "Another conversation works on it, last seen" : "It was last used", ago(now - left.last_seen));
+  if (!step.goal.empty()) text += fmt::format("\nGoal: {}", one_line(printable(step.goal)));
+  const std::string tail = fmt::format(
+      "\nContinue it only if the user asks for that or confirms it{}: {} Otherwise leave it alone; start_workflow "
+      "starts a new session.",
+      left.has_user ? " and that conversation has ended" : "", call_text(step, false));
+  return std::string(utf8_prefix(text, limits::kHookNoteBytes - tail.size())) + tail;
+}
+
+Result<std::optional<LeftSession>> left_for(const HookEvent& event, inbox::Home& home, const Seams& seams) {
+  if (event.source == "compact") return std::nullopt;  // it was offered when the conversation began
+  const std::vector<std::string> folders = session_folders(seams.files, SB_TRY(folder_of(event, seams)));
+  return home.store().read(
+      [&](store::Snapshot& snapshot) { return left_session(snapshot, seams.files, folders, seams.clock.now_ms()); });
+}
+
+// The session that this conversation used last, if another one has continued it since and this was not reported.
+Result<std::optional<guard::OpenStep>> taken_over(const HookEvent& event, inbox::Home& home) {
+  const std::string own = guard::host_key(event.session, "");
+  return home.store().read([&](store::Snapshot& snapshot) -> Result<std::optional<guard::OpenStep>> {
+    const guard::HostSession host = SB_TRY(guard::read_host_session(snapshot, own));
+    if (host.sessions.empty()) return std::nullopt;
+    const auto& [session, workspace] = host.sessions.front();
+    const std::string user = SB_TRY(guard::last_user_of(snapshot, session));
+    const bool is_reported = std::ranges::find(host.notified, session) != host.notified.end();
+    if (user.empty() || user == own || is_reported) return std::nullopt;
+    return guard::find_open_step(snapshot, workspace, session);
+  });
+}
+
+std::string taken_over_text(const guard::OpenStep& step) {
+  return fmt::format(
+      "Signalbox: another conversation has continued session {} of {}, on which you worked. Leave it to that one, "
+      "unless "
+      "the user wants it back here.",
+      step.session, step.workflow);
 }
 
 // The session id in the call's result: the last `"sessionId":"…"` of its texts.
@@ -234,7 +290,7 @@ Result<std::string> after_workflow(const HookEvent& event, const HookContext& ho
   const auto writing = SB_TRY(open_store(seams, store::Access::kReadWrite));
   if (!writing) return "";
   SB_TRY(writing->write([&](store::Transaction& transaction) {
-    return guard::record_use(transaction, event.session, event.subagent, *used, seams.clock.now_ms());
+    return guard::record_use(transaction, event.session, event.subagent, event.transcript, *used, seams.clock.now_ms());
   }));
   return "";
 }
@@ -244,10 +300,14 @@ Result<std::string> at_session_start(const HookEvent& event, const HookContext& 
   const auto home = SB_TRY(open_home(seams, store::Access::kReadOnly));
   if (!home) return "";
   const auto situation = SB_TRY(situation_of(event, *home, seams));
-  if (!situation) return "";
+  if (!situation) {
+    const auto left = SB_TRY(left_for(event, *home, seams));
+    return left ? additional_context("SessionStart", left_text(*left, seams.clock.now_ms())) : "";
+  }
   if (situation->has_answer() && !situation->is_reported) {
     // Reporting twice is better than not at all.
-    if (const Status kept = record_notified_once(event, *situation, seams); !kept) hook_context.log.add(kept.error());
+    const Status kept = record_notified_once(event, situation->current.step().decision, seams);
+    if (!kept) hook_context.log.add(kept.error());
   }
   const std::string tail = how_to_continue(*situation);
   const std::string text(utf8_prefix(step_text(*situation), limits::kHookNoteBytes - tail.size()));
@@ -264,13 +324,17 @@ Result<std::string> at_prompt(const HookEvent& event, const HookContext& hook_co
   const std::string next = SB_TRY(continued_by(event.said, folder, seams));
   if (!next.empty()) return additional_context("UserPromptSubmit", next);
   std::string note = SB_TRY(late_answers_in(folder, *home, seams));
-  if (!note.empty()) note = fmt::format("Signalbox: {}", note);
-  const auto situation = SB_TRY(situation_of(event, *home, seams));
-  if (situation && situation->has_answer() && !situation->is_reported) {
-    // Without this record the same note would be repeated at every prompt.
-    SB_TRY(record_notified_once(event, *situation, seams));
-    note += (note.empty() ? "" : "\n") + prompt_text(*situation);
+  if (!note.empty()) note = fmt::format("Signalbox: {}\n", note);
+  // Without these records the same note would be repeated at every prompt.
+  if (const auto lost = SB_TRY(taken_over(event, *home))) {
+    SB_TRY(record_notified_once(event, lost->session, seams));
+    note += taken_over_text(*lost);
+  } else if (const auto situation = SB_TRY(situation_of(event, *home, seams));
+             situation && situation->has_answer() && !situation->is_reported) {
+    SB_TRY(record_notified_once(event, situation->current.step().decision, seams));
+    note += prompt_text(*situation);
   }
+  note.resize(trimmed_end(note).size());
   return note.empty() ? "" : additional_context("UserPromptSubmit", utf8_prefix(note, limits::kHookNoteBytes));
 }
 

@@ -2,7 +2,8 @@
 //
 //   {"hooks": {"PreToolUse":  [{"matcher": "(AskUserQuestion|mcp__.*__AskUserQuestion)",
 //                               "hooks": [{"type": "command", "command": "/usr/bin/signalbox-hook", "timeout": 5}]},
-//                              {"matcher": "Edit|Write|MultiEdit|NotebookEdit|Bash", "hooks": [{…}]}],
+//                              {"matcher": "Edit|Write|MultiEdit|NotebookEdit|Bash", "hooks": [{…}]},
+//                              … the tools of MCP servers],
 //              "PostToolUse": [… the questions, and {"matcher": "mcp__.*__(start_workflow|continue_workflow)", …}],
 //              "Stop", "SessionStart", "UserPromptSubmit", "SessionEnd": [{"hooks": [{…}]}]},
 //    "statusLine": {"type": "command", "command": "/usr/bin/signalbox-hook statusline"}}

@@ -79,7 +79,7 @@ TEST_F(Settings, AMovedProgramIsUpdated) {
   moved.program = "/opt/o'neil/my tools/signalbox-hook";
   ASSERT_TRUE(install(moved));
   const Value now = parse_json(read(path())).value();
-  ASSERT_EQ(now["hooks"]["PreToolUse"].size(), 2u);
+  ASSERT_EQ(now["hooks"]["PreToolUse"].size(), 3u);
   for (const Value& group : now["hooks"]["PreToolUse"].items()) {
     EXPECT_EQ(group["hooks"].items()[0].string_at("command"), R"('/opt/o'\''neil/my tools/signalbox-hook')");
   }
@@ -97,6 +97,7 @@ TEST_F(Settings, EveryEventHasItsGroups) {
   }
   EXPECT_EQ(listed,
             "PreToolUse (AskUserQuestion|mcp__.*__AskUserQuestion)\nPreToolUse Edit|Write|MultiEdit|NotebookEdit|Bash\n"
+            "PreToolUse mcp__(?!.*__AskUserQuestion$).*\n"
             "PostToolUse (AskUserQuestion|mcp__.*__AskUserQuestion)\n"
             "PostToolUse mcp__.*__(start_workflow|continue_workflow)\nStop -\nSessionStart -\nUserPromptSubmit -\n"
             "SessionEnd -\n");

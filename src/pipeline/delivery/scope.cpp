@@ -5,6 +5,7 @@
 
 #include "agent/tools/guarded_files.hpp"
 #include "base/text/path_glob.hpp"
+#include "guard/declared_paths.hpp"
 #include "guard/open_step.hpp"
 #include "pipeline/delivery/delivery.hpp"
 
@@ -13,34 +14,12 @@ namespace {
 
 constexpr std::string_view kOurs = ".signalbox";
 
-bool any_covers(const std::vector<std::string>& globs, std::string_view path) {
-  return std::ranges::any_of(globs, [&](const std::string& glob) { return glob_covers(glob, path); });
-}
-
-// A path, a glob, or a sentence with paths in it.
-std::vector<std::string> globs_of(const std::vector<std::string>& entries) {
-  std::vector<std::string> globs;
-  for (const std::string& entry : entries) {
-    const std::size_t begin = std::min(entry.find_first_not_of(" \t\n`"), entry.size());
-    const std::size_t end = entry.find_last_not_of(" \t\n`");
-    const std::string plain = begin < entry.size() ? entry.substr(begin, end - begin + 1) : "";
-    if (!plain.empty()) globs.push_back(lexically_normal(plain));
-    for (std::string& path : guard::paths_named(entry)) globs.push_back(lexically_normal(path));
-  }
-  return globs;
-}
-
 std::vector<std::string> globs_named(const std::vector<std::string>& sentences) {
   std::vector<std::string> globs;
   for (const std::string& sentence : sentences) {
     for (std::string& path : guard::paths_named(sentence)) globs.push_back(lexically_normal(path));
   }
   return globs;
-}
-
-// Too broad to be a declaration: it declares nothing.
-bool covers_everything(std::string_view glob) {
-  return glob == "." || glob.empty() || glob_covers(glob, "signalbox-probe-1/signalbox-probe-2/signalbox-probe.3");
 }
 
 struct Rules {
@@ -54,13 +33,13 @@ std::optional<DeliveryFinding> fault_of(const std::string& path, const Rules& ru
     return DeliveryFinding{severity, std::move(summary), shown(path), cause};
   };
   const auto names_it = [&](const std::string& sentence) { return guard::names_path(sentence, path); };
-  if (any_covers(rules.forbidden, path) || std::ranges::any_of(rules.out_of_scope, names_it)) {
+  if (guard::any_covers(rules.forbidden, path) || std::ranges::any_of(rules.out_of_scope, names_it)) {
     return finding("critical", fmt::format("{} was changed although it is out of scope", shown(path)), "out_of_scope");
   }
-  if (any_covers(rules.protected_paths, path) || path.starts_with(std::string(kOurs) + "/")) {
+  if (guard::any_covers(rules.protected_paths, path) || path.starts_with(std::string(kOurs) + "/")) {
     return finding("critical", fmt::format("{} was changed although it is protected", shown(path)), "protected_path");
   }
-  if (!any_covers(rules.declared, path)) {
+  if (!guard::any_covers(rules.declared, path)) {
     return finding("major", fmt::format("{} was changed but not declared", shown(path)), "undeclared_file");
   }
   return std::nullopt;
@@ -69,7 +48,7 @@ std::optional<DeliveryFinding> fault_of(const std::string& path, const Rules& ru
 }  // namespace
 
 bool is_internal(const Change& change, const DeliverySpec& spec) {
-  if (any_covers(spec.internal_paths, change.path)) return true;
+  if (guard::any_covers(spec.internal_paths, change.path)) return true;
   if (agent::is_interrupted_write(base_name(change.path))) return true;
   // Notes and designs that phases write for each other.
   return change.status == 'A' && change.path.starts_with(std::string(kOurs) + "/") && change.path.ends_with(".md");
@@ -88,12 +67,12 @@ DeliveryFinding git_folder_finding(const std::string& path) {
 
 ScopeReport check_scope(const std::vector<Change>& changes, const DeliverySpec& spec) {
   ScopeReport report;
-  Rules rules{.declared = globs_of(spec.files_changed),
+  Rules rules{.declared = guard::declared_globs(spec.files_changed),
               .forbidden = globs_named(spec.out_of_scope),
               .protected_paths = spec.protected_paths,
               .out_of_scope = spec.out_of_scope};
   std::erase_if(rules.declared, [&](const std::string& glob) {
-    if (!covers_everything(glob)) return false;
+    if (!guard::covers_everything(glob)) return false;
     report.blocking.push_back(
         {"major", fmt::format("the declared files cover everything ({})", shown(glob)), "", "undeclared_file"});
     return true;
@@ -115,8 +94,9 @@ ScopeReport check_scope(const std::vector<Change>& changes, const DeliverySpec& 
     }
   }
   for (const std::string& entry : spec.files_changed) {
-    const auto globs = globs_of({entry});
-    const bool is_touched = std::ranges::any_of(touched, [&](const auto& path) { return any_covers(globs, path); });
+    const auto globs = guard::declared_globs({entry});
+    const bool is_touched =
+        std::ranges::any_of(touched, [&](const auto& path) { return guard::any_covers(globs, path); });
     if (!is_touched) report.unchanged.push_back(shown(entry));
   }
   return report;
