@@ -28,12 +28,12 @@ Result<std::optional<OpenStep>> used_by(store::Snapshot& snapshot, const std::st
 
 using ById = std::map<std::string, const OpenStep*, std::less<>>;
 
-// Whether another conversation uses the session or one of its ancestors.
-Result<bool> is_anothers(store::Snapshot& snapshot, const OpenStep& step, const ById& all, const std::string& own) {
+// Whether any conversation uses the session or one of its ancestors; a subagent's use counts too.
+Result<bool> is_in_use(store::Snapshot& snapshot, const OpenStep& step, const ById& all) {
   const OpenStep* at = &step;
   for (int depth = 0; depth <= limits::kChildDepth; ++depth) {
     const std::string user = SB_TRY(guard::last_user_of(snapshot, at->session));
-    if (!user.empty() && user != own) return true;
+    if (!user.empty()) return true;
     const auto parent = all.find(at->parent);
     if (parent == all.end()) return false;
     at = parent->second;
@@ -41,8 +41,7 @@ Result<bool> is_anothers(store::Snapshot& snapshot, const OpenStep& step, const 
   return false;
 }
 
-Result<std::optional<OpenStep>> newest_of(store::Snapshot& snapshot, const std::string& folder, const std::string& own,
-                                          TimestampMs now) {
+Result<std::optional<OpenStep>> newest_of(store::Snapshot& snapshot, const std::string& folder, TimestampMs now) {
   std::vector<OpenStep> steps = SB_TRY(guard::open_steps_in(snapshot, folder, limits::kOpenSessionsScanned));
   ById all;
   for (const OpenStep& step : steps) all.emplace(step.session, &step);
@@ -51,7 +50,7 @@ Result<std::optional<OpenStep>> newest_of(store::Snapshot& snapshot, const std::
   std::ranges::stable_sort(newest, std::ranges::greater(), [](const OpenStep* step) { return step->at; });
   for (const OpenStep* step : newest) {
     if (step->is_autonomous || step->at < now - limits::kSessionMaxIdleMs) continue;
-    if (!SB_TRY(is_anothers(snapshot, *step, all, own))) return *step;
+    if (!SB_TRY(is_in_use(snapshot, *step, all))) return *step;
   }
   return std::nullopt;
 }
@@ -80,7 +79,7 @@ Result<std::optional<CurrentStep>> current_step(store::Snapshot& snapshot, const
   const bool is_used = found.has_value();
   std::string hook_context = folder;
   for (int i = 0; !found && !has_used && i < limits::kParentFolders && !hook_context.empty(); ++i) {
-    found = SB_TRY(newest_of(snapshot, hook_context, own, now));
+    found = SB_TRY(newest_of(snapshot, hook_context, now));
     if (hook_context == "/") break;
     hook_context = parent_path(hook_context);
   }
