@@ -253,7 +253,7 @@ Result<std::string> at_prompt(const HookEvent& event, const HookContext& hook_co
   const auto home = SB_TRY(open_home(seams, store::Access::kReadOnly));
   if (!home) return "";
   // Never truncated: it holds the next question.
-  const std::string next = SB_TRY(continued_by(event.said, SB_TRY(folder_of(event, seams)), seams));
+  const std::string next = SB_TRY(continued_by(event, SB_TRY(folder_of(event, seams)), seams));
   if (!next.empty()) return additional_context("UserPromptSubmit", next);
   const auto situation = SB_TRY(situation_of(event, *home, seams));
   if (!situation || !situation->has_answer() || situation->is_reported) return "";
