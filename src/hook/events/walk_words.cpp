@@ -143,14 +143,14 @@ Result<std::string> continued_by(const HookEvent& event, const std::string& fold
   }
   if (!held) return std::string();
   const auto declaration = inbox::asked_declaration(held->opened, seams.files, seams.environment);
-  const decision::Host& host = decision::hosts::kAskUserQuestion;
+  const decision::Host& host = host_of(event);
   if (!declaration) return std::string();
   auto walk = SB_TRY(inbox::walk_of(*held, *declaration, host));
   if (walk.take(said).kind == WalkTurn::Kind::kHeld) return std::string();
   const auto home = SB_TRY(open_home(seams, store::Access::kReadWrite));
   const auto walked = SB_TRY(home->inbox().walk(held->id, *declaration, decision::cap_of(host, declaration->profile),
                                                 {.given = std::string(said),
-                                                 .from = {inbox::Channel::kHook, "claude-code"},
+                                                 .from = {inbox::Channel::kHook, std::string(principal_of(event))},
                                                  .raw = std::string(said)}));
   if (!walked.state.is_open()) return ending_words(walked.state);
   return ask_next(*home, walked.state, *declaration, host,
