@@ -8,11 +8,10 @@
 #include "decision/render/render.hpp"
 #include "gstack/log_text.hpp"
 #include "hook/events/event_answers.hpp"
+#include "hook/events/execution_silence.hpp"
 #include "hook/events/planned_call.hpp"
-#include "hook/events/prompt_count.hpp"
 #include "hook/events/question_record.hpp"
 #include "hook/events/walk_words.hpp"
-#include "hook/install/stop_projects.hpp"
 #include "inbox/next_prompt.hpp"
 
 namespace sb::hook {
@@ -144,6 +143,8 @@ Result<std::string> close_planned(const HookEvent& event, inbox::Home& home, con
                                 .remark = has_remark ? answer.notes : std::string()};
   const auto walked = inbox.walk_prompt(planned.prompt.nonce, *declaration, given);
   if (walked) {
+    const Status followed = follow_turn(event, walked->turn, profile_of(walked->state), hook_context.seams);
+    if (!followed) hook_context.log.add(followed.error());
     if (walked->state.last_no_answer && !has_said_something(answer)) return unchosen(planned, answer);
     return words_after(home, *walked, *declaration, planned.prompt);
   }
@@ -215,12 +216,11 @@ Status log_question(const HookEvent& event, const CallQuestion& question, std::s
                        std::move(record));
 }
 
-// For the check at Stop: what the agent says after it is said after an answer.
-Status note_answered(const HookEvent& event, const Seams& seams) {
-  const HomeDirectories homes = SB_TRY(sb::homes(seams.environment));
-  if (!SB_TRY(is_stop_enabled(seams.files, homes, SB_TRY(folder_of(event, seams))))) return {};
-  PromptCount answers(seams.files, homes, kAnswered, event);
-  return answers.set(answers.count() + 1);
+// What follows the choice of an option of a question that was not planned is said after an answer, too.
+Status follow_unplanned(const HookEvent& event, const CallQuestion& question, const HostAnswer& answer,
+                        const Seams& seams) {
+  if (!answer.is_answer()) return {};
+  return begin_silence(event, gstack_markers_in(question.text).ids.empty() ? "interaction" : "gstack", seams);
 }
 
 bool has_planned_marker(const std::vector<CallQuestion>& questions) {
@@ -264,11 +264,12 @@ Result<std::string> after_question(const HookEvent& event, const HookContext& ho
       const auto word = is_planned ? close_planned(event, *home, *planned[i], answer, raw_of(response), hook_context)
                                    : keep_stray(event, *home, *planned[i], found, answer);
       if (!word) hook_context.log.add(word.error());
-      if (is_planned && is_choice(answer.result)) logged(note_answered(event, hook_context.seams));
       if (word && !word->empty()) words += (words.empty() ? "" : "\n") + *word;
       if (word && !word->empty() && is_replied_in_chat(response, question)) {
         words += " The person replied in the chat instead: read that reply first.";
       }
+    } else {
+      logged(follow_unplanned(event, question, answer, hook_context.seams));
     }
     // Questions without a gstack id are recorded only in the inbox.
     if (is_planned && gstack_markers_in(question.text).ids.empty()) continue;

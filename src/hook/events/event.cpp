@@ -142,6 +142,10 @@ bool is_workflow_tool(std::string_view tool) {
   return tool.starts_with("mcp__") && (tool.ends_with("__start_workflow") || tool.ends_with("__continue_workflow"));
 }
 
+bool is_ask_tool(std::string_view tool) {
+  return tool.starts_with("mcp__") && tool.ends_with("__ask");
+}
+
 const decision::Host& host_of(const HookEvent& event) {
   const bool asks_in_codex = is_question_tool(event.tool) ? event.tool == kCodexQuestionTool : event.is_codex;
   return asks_in_codex ? decision::hosts::kRequestUserInput : decision::hosts::kAskUserQuestion;

@@ -46,6 +46,8 @@ bool is_question_tool(std::string_view tool);
 bool is_changing_tool(std::string_view tool);
 // start_workflow or continue_workflow of an MCP server.
 bool is_workflow_tool(std::string_view tool);
+// ask of an MCP server.
+bool is_ask_tool(std::string_view tool);
 
 struct CallOption {
   std::string label;

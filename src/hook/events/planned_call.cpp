@@ -137,6 +137,11 @@ Result<std::unique_ptr<store::SqliteStore>> open_store(const Seams& seams, store
   return store::SqliteStore::open(SB_TRY(store_path(seams)), access, store_options());
 }
 
+std::string profile_of(const inbox::DecisionState& state) {
+  const bool is_chain = state.opened.question.shape == inbox::QuestionShape::kChain;
+  return state.opened.source.string_at("profile").value_or(is_chain ? "gstack" : "interaction");
+}
+
 bool PlannedQuestion::needs_person() const {
   const inbox::OpenedDecision& opened = decision.opened;
   return opened.needs_signature || opened.question.shape != inbox::QuestionShape::kDecision || prompt.pages > 1 ||

@@ -22,6 +22,9 @@ Result<std::unique_ptr<inbox::Home>> open_home(const Seams& seams, store::Access
 // Only its store, which can be read whatever the configuration says. Null when there is none.
 Result<std::unique_ptr<store::SqliteStore>> open_store(const Seams& seams, store::Access access);
 
+// The name of the profile it was declared under.
+std::string profile_of(const inbox::DecisionState& state);
+
 struct PlannedQuestion {
   inbox::PlannedPrompt prompt;
   inbox::DecisionState decision;

@@ -18,11 +18,12 @@ constexpr std::array<std::string_view, 6> kEvents = {"PreToolUse",   "PostToolUs
 struct Group {
   std::string_view event, matcher;
 };
-constexpr std::array<Group, 8> kGroups = {{
+constexpr std::array<Group, 9> kGroups = {{
     {"PreToolUse", "(AskUserQuestion|mcp__.*__AskUserQuestion)"},
     {"PreToolUse", "Edit|Write|MultiEdit|NotebookEdit|Bash"},
     {"PostToolUse", "(AskUserQuestion|mcp__.*__AskUserQuestion)"},
     {"PostToolUse", "mcp__.*__(start_workflow|continue_workflow)"},
+    {"PostToolUse", "mcp__.*__ask"},
     {"Stop", ""},
     {"SessionStart", ""},
     {"UserPromptSubmit", ""},

@@ -3,7 +3,8 @@
 //   {"hooks": {"PreToolUse":  [{"matcher": "(AskUserQuestion|mcp__.*__AskUserQuestion)",
 //                               "hooks": [{"type": "command", "command": "/usr/bin/signalbox-hook", "timeout": 5}]},
 //                              {"matcher": "Edit|Write|MultiEdit|NotebookEdit|Bash", "hooks": [{…}]}],
-//              "PostToolUse": [… the questions, and {"matcher": "mcp__.*__(start_workflow|continue_workflow)", …}],
+//              "PostToolUse": [… the questions, {"matcher": "mcp__.*__(start_workflow|continue_workflow)", …} and
+//                              {"matcher": "mcp__.*__ask", …}],
 //              "Stop", "SessionStart", "UserPromptSubmit", "SessionEnd": [{"hooks": [{…}]}]},
 //    "statusLine": {"type": "command", "command": "/usr/bin/signalbox-hook statusline"}}
 //
