@@ -30,6 +30,7 @@ Result<std::string> answer_to(const HookEvent& event, const HookContext& hook_co
       return is_question_tool(event.tool) ? before_question(event, hook_context) : before_change(event, hook_context);
     case EventKind::kPostToolUse:
       if (is_workflow_tool(event.tool)) return after_workflow(event, hook_context);
+      if (is_ask_tool(event.tool)) return after_ask(event, hook_context);
       return is_question_tool(event.tool) ? after_question(event, hook_context) : "";
     case EventKind::kStop:
       return at_stop(event, hook_context);

@@ -29,6 +29,7 @@
 #include <variant>
 
 #include "base/random.hpp"
+#include "decision/render/render.hpp"
 #include "decision/walk/walk.hpp"
 #include "inbox/decision_state.hpp"
 #include "inbox/operators/authority.hpp"
@@ -199,9 +200,9 @@ class Inbox {
   Result<PlannedPrompt> plan_prompt(PlannedPrompt prompt);
   Result<std::optional<PlannedPrompt>> find_prompt(std::string_view nonce);
   Result<std::vector<PlannedPrompt>> open_prompts(int limit = 100);  // newest first
-  // Whether the prompt shows what the walk asks now.
-  Result<bool> is_open_question(const PlannedPrompt& prompt, const DecisionState& state,
-                                const decision::Declaration& declaration) const;
+  // The prompt as its host was given it, if that is what the walk asks now.
+  Result<std::optional<decision::Rendered>> shown(const PlannedPrompt& prompt, const DecisionState& state,
+                                                  const decision::Declaration& declaration) const;
 
   // One step of the walk, in one commit: a choice moves it on, and the last one answers the decision; free text and
   // non-answers are recorded and leave the question open. An answer to a closed decision is kept as a late one and

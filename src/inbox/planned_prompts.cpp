@@ -139,12 +139,13 @@ Result<std::vector<PlannedPrompt>> Inbox::open_prompts(int limit) {
   });
 }
 
-Result<bool> Inbox::is_open_question(const PlannedPrompt& prompt, const DecisionState& state,
-                                     const decision::Declaration& declaration) const {
+Result<std::optional<decision::Rendered>> Inbox::shown(const PlannedPrompt& prompt, const DecisionState& state,
+                                                       const decision::Declaration& declaration) const {
   const auto walk = walk_at(prompt, state, declaration);
-  if (walk) return true;
-  if (walk.error().code == ErrorCode::kConflict) return false;
-  return std::unexpected(walk.error());
+  if (!walk && walk.error().code == ErrorCode::kConflict) return std::nullopt;
+  if (!walk) return std::unexpected(walk.error());
+  return SB_TRY(
+      render(walk->prompt(), declaration.profile, *decision::host_named(prompt.host), {.nonce = prompt.nonce}));
 }
 
 Result<Walked> Inbox::walk_prompt(std::string_view nonce, const decision::Declaration& declaration,

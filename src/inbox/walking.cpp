@@ -128,8 +128,8 @@ Result<Walked> Inbox::walk_in(store::Transaction& transaction, const DecisionSta
   const Value before = walk.position();
   const bool was_held = walk.is_held();
   turn = given ? walk.answer(*given) : walk.take(std::get<std::string>(answer.given));
-  // Ending a hold answers nothing.
-  const bool is_choice = !turn.free_text && turn.error.empty() && !(was_held && turn.kind == WalkTurn::Kind::kAsk);
+  // A word that ends a hold, or the whole question, answers nothing.
+  const bool is_choice = !turn.free_text && turn.error.empty() && !was_held;
   if (is_choice) {
     const bool is_signed = turn.kind == WalkTurn::Kind::kAnswered
                                ? needs_signature(state.opened, {turn.options, turn.values})

@@ -1,6 +1,8 @@
-// Flows and chains in Claude Code's own dialog, to the end: the built `signalbox` and `signalbox-hook`, with the events
-// that Claude Code sends.
+// Flows and chains in the dialogs of Claude Code and Codex, to the end: the built `signalbox` and `signalbox-hook`,
+// with the events that these programs send.
 #include <gmock/gmock.h>
+
+#include <algorithm>
 
 #include "base/document/document.hpp"
 #include "dialog_walks/dialog.hpp"
@@ -39,6 +41,7 @@ const std::string kHold = "Hold — stop the chain, discuss before deciding";
 
 class DialogWalk : public testing::Test {
  protected:
+  explicit DialogWalk(Dialog::Client client = Dialog::Client::kClaudeCode) : dialog(client) {}
   void SetUp() override { dialog.write("release.yaml", kRelease); }
   void begin_chain(int count, const std::string& extra = "") {
     dialog.write("chain.yaml", chain_of(count, extra));
@@ -278,25 +281,157 @@ TEST_F(DialogWalk, RenderNextWalksWithoutHooks) {
   EXPECT_THAT(next().output, HasSubstr("Which environments"));
 }
 
-TEST_F(DialogWalk, AfterAnAnswerTheAgentIsSilent) {
-  ASSERT_EQ(dialog.run({"signalbox", "hook", "install", "--project", "--stop"}).code, 0);
-  dialog.write("one.yaml", "decision: branch\ninstruction: Which branch?\noptions: [main, release]\n");
-  const auto stop = [&](const std::string& message, const std::string& prompt = "p-1") {
-    Value event = dialog.event("Stop");
-    event.set("prompt_id", prompt);
-    event.set("stop_hook_active", false);
-    event.set("last_assistant_message", message);
-    return dialog.fire(event);
-  };
-  const std::string narration = "Перехожу на релизную ветку feat/release-v0.2.9, затем подготовлю версию 0.2.9...";
-  EXPECT_EQ(stop(narration), "");  // nothing was asked in this turn
-  dialog.begin("one.yaml");
-  dialog.answer("release");
-  EXPECT_THAT(stop(narration), AllOf(HasSubstr(R"("decision":"block")"), HasSubstr("INT030")));
-  EXPECT_THAT(stop("I'll switch to the release branch, then run the tests."), HasSubstr("block"));
-  EXPECT_EQ(stop("v0.2.9 3f2a1c0"), "");
-  // The next message of the user starts anew.
-  EXPECT_EQ(stop(narration, "p-2"), "");
+TEST_F(DialogWalk, AChainOfSevenBeginsWithHowToAskIt) {
+  begin_chain(7);
+  EXPECT_THAT(dialog.question(), HasSubstr("D3.0"));
+  dialog.answer("Proceed with the full split (recommended)");
+  for (int i = 1; i <= 7; ++i) {
+    EXPECT_THAT(dialog.question(), HasSubstr("D3." + std::to_string(i) + " ")) << i;
+    dialog.answer(i == 6 ? kCut : kInclude);
+  }
+  EXPECT_THAT(dialog.question(), HasSubstr("D3.final"));
+  EXPECT_THAT(dialog.answer("Ship this scope (recommended)"), HasSubstr("is answered"));
+  const Value values = dialog.decision()["values"];
+  EXPECT_EQ(values.size(), 7U);
+  EXPECT_EQ(values.string_at("E6"), "cut");
+  EXPECT_EQ(values.string_at("E7"), "include");
+}
+
+// The hook is killed at many moments while it records an answer: each time it was recorded whole or not at all.
+TEST_F(DialogWalk, AHookKilledInTheMiddleLosesNothing) {
+  int asked_again = 0;
+  for (std::int64_t after_us = 0; after_us <= 12'000; after_us += 1'500) {
+    SCOPED_TRACE(after_us);
+    Dialog killed;
+    killed.write("release.yaml", kRelease);
+    killed.begin("release.yaml");
+    for (const char* given : {"release", "staging, canary", "tonight", "Confirm"}) {
+      if (!killed.is_asked_again_after_kill(given, after_us)) continue;
+      ++asked_again;
+      killed.answer(given);
+    }
+    EXPECT_TRUE(killed.call().is_null());
+    EXPECT_EQ(to_json(killed.decision()["values"]),
+              R"({"branch":"release","env":["staging","canary"],"when":"tonight"})");
+    EXPECT_EQ(killed.run({"signalbox", "store", "verify"}).code, 0);
+  }
+  EXPECT_GT(asked_again, 0);  // some were killed before they recorded it
+}
+
+TEST_F(DialogWalk, AOneCharacterIdCounts) {
+  dialog.write("ids.yaml",
+               "decision: plan\ninstruction: Which plan?\noptions: [{id: x, label: Extend}, {id: y, label: Yield}]\n");
+  dialog.begin("ids.yaml");
+  dialog.answer("y");
+  EXPECT_EQ(to_json(dialog.decision()["options"]), R"(["y"])");
+  // A number is the one shown, also where an id is a number.
+  dialog.write("numbers.yaml",
+               "decision: size\ninstruction: Which size?\noptions: [{id: '2', label: Small}, {id: '1', label: Big}]\n");
+  dialog.begin("numbers.yaml");
+  dialog.answer("1");
+  EXPECT_THAT(dialog.run({"signalbox", "inbox", "list", "--all"}).output, HasSubstr("size"));
+  EXPECT_THAT(dialog.run({"signalbox", "inbox", "list", "--all", "--json"}).output, HasSubstr(R"("options":["2"])"));
+}
+
+TEST_F(DialogWalk, AHoldEndsWithAnyWordForIt) {
+  begin_chain(5);
+  for (const char* word :
+       {"Continue", "\u041f\u0440\u043e\u0434\u043e\u043b\u0436\u0438\u0442\u044c", "weiter", "CONTINUAR"}) {
+    EXPECT_THAT(dialog.answer(kHold), HasSubstr("on hold at D3.1")) << word;
+    EXPECT_THAT(dialog.say(word), HasSubstr("D3.1")) << word;
+  }
+  dialog.answer(kHold);
+  EXPECT_THAT(dialog.say("e4"), HasSubstr("D3.4"));
+  dialog.answer(kHold);
+  EXPECT_EQ(dialog.say("continue with the tests"), "");
+  EXPECT_THAT(dialog.say(" Abort\n"), HasSubstr("exactly FLOW_CANCEL"));
+  EXPECT_EQ(dialog.decision().string_at("outcome"), "cancelled");
+}
+
+TEST_F(DialogWalk, AHeldChainIsAbortedWithoutAHook) {
+  begin_chain(5);
+  dialog.answer(kHold);
+  const std::string id = dialog.decision().string_at("decision").value_or("");
+  const auto ended =
+      dialog.run({"signalbox", "render", "--next", id, "--host", "ask_user_question", "--resume", "abort"});
+  EXPECT_EQ(ended.code, 1) << ended.errors;
+  EXPECT_THAT(ended.output, HasSubstr(R"("outcome":"cancelled")"));
+}
+
+class CodexWalk : public DialogWalk {
+ protected:
+  CodexWalk() : DialogWalk(Dialog::Client::kCodex) {}
+};
+
+TEST_F(CodexWalk, AFlowWithAnEditIsWalkedToItsConfirmation) {
+  dialog.begin("release.yaml");
+  EXPECT_THAT(dialog.labels(), ElementsAre("main", "release", "hotfix"));
+  EXPECT_THAT(dialog.answer("release"), AllOf(HasSubstr("2 of 3"), HasSubstr("Call request_user_input")));
+  EXPECT_THAT(dialog.call()["questions"].items(), SizeIs(3));
+  dialog.answer("staging, canary");
+  dialog.answer("tonight");
+  EXPECT_THAT(dialog.question(), AllOf(HasSubstr("- env: staging, canary"), HasSubstr("- when: tonight")));
+  dialog.answer("Edit specific step");
+  dialog.answer("env");
+  dialog.answer("production");
+  EXPECT_THAT(dialog.question(), HasSubstr("- env: production"));
+  EXPECT_THAT(dialog.answer("Confirm"), HasSubstr("is answered"));
+  const Value decision = dialog.decision();
+  EXPECT_EQ(to_json(decision["values"]), R"({"branch":"release","env":["production"],"when":"tonight"})");
+  EXPECT_EQ(decision.string_at("principal"), "codex");
+  EXPECT_EQ(decision.string_at("resolved_by"), "human");
+}
+
+TEST_F(CodexWalk, AChainOfSevenIsWalkedToItsEnd) {
+  begin_chain(7);
+  EXPECT_THAT(dialog.question(), HasSubstr("Ask 7 questions, one per option?"));
+  dialog.answer("Proceed with the full split (recommended)");
+  for (int i = 1; i <= 7; ++i) {
+    EXPECT_THAT(dialog.question(), HasSubstr("Bot " + std::to_string(i))) << i;
+    EXPECT_THAT(dialog.labels(), SizeIs(3));  // as many as fit: what is not included is asked in a second question
+    if (i == 6) dialog.answer(dialog.labels().at(1));
+    dialog.answer(i == 6 ? kCut : kInclude);
+  }
+  EXPECT_THAT(dialog.answer("Ship this scope (recommended)"), HasSubstr("is answered"));
+  const Value values = dialog.decision()["values"];
+  EXPECT_EQ(values.size(), 7U);
+  EXPECT_EQ(values.string_at("E6"), "cut");
+  EXPECT_EQ(values.string_at("E7"), "include");
+}
+
+TEST_F(CodexWalk, ADroppedOptionIsDenied) {
+  dialog.begin("release.yaml");
+  Value call = dialog.call();
+  call.find("questions")->items()[0].find("options")->items().pop_back();
+  EXPECT_THAT(dialog.fire(dialog.before(call)), AllOf(HasSubstr("deny"), HasSubstr(R"(missing: \"hotfix\")")));
+  // One of the questions that together ask a multi-select one.
+  dialog.answer("main");
+  call = dialog.call();
+  call.find("questions")->items().pop_back();
+  EXPECT_THAT(dialog.fire(dialog.before(call)), AllOf(HasSubstr("deny"), HasSubstr("missing: the question")));
+}
+
+TEST_F(CodexWalk, TypedTextKeepsTheQuestionOpenAndANameCounts) {
+  dialog.begin("release.yaml");
+  EXPECT_THAT(dialog.answer("what is on hotfix?"), AllOf(HasSubstr("still open"), HasSubstr("ask the same question")));
+  EXPECT_THAT(dialog.run({"signalbox", "inbox", "show", dialog.decision().string_at("decision").value_or("")}).output,
+              HasSubstr("what is on hotfix?"));
+  dialog.answer("2");
+  EXPECT_THAT(dialog.question(), HasSubstr("Which environments"));
+}
+
+TEST_F(CodexWalk, AHeldChainContinuesInItsOwnDialog) {
+  begin_chain(5);
+  dialog.answer(dialog.labels().back());
+  EXPECT_TRUE(dialog.call().is_null());
+  EXPECT_THAT(dialog.say("continue"), HasSubstr("Call request_user_input"));
+  EXPECT_THAT(dialog.labels(), SizeIs(3));
+}
+
+TEST_F(CodexWalk, AQuestionForAnotherToolIsDenied) {
+  const auto rendered = dialog.run({"signalbox", "render", "--def", "release.yaml", "--host", "ask_user_question"});
+  EXPECT_THAT(dialog.fire(dialog.before(Dialog::call_in(rendered.output))),
+              AllOf(HasSubstr("deny"), HasSubstr("--host request_user_input")));
 }
 
 }  // namespace

@@ -10,12 +10,24 @@
 #include "decision/chain/phrases.hpp"
 #include "decision/chain/plan.hpp"
 #include "decision/text_block.hpp"
+#include "decision/texts.hpp"
 
 namespace sb::decision {
 namespace {
 
-constexpr std::string_view kContinue = "continue";
 constexpr std::string_view kReset = "reset";
+
+// Whether this is a word for "continue", in any language: people do not always write in that of the question.
+bool is_continue(std::string_view folded) {
+  return std::ranges::any_of(locales(), [&](std::string_view locale) {
+    for (std::string_view words = text(locale, "hold.words"); !words.empty();) {
+      const std::size_t end = std::min(words.find(", "), words.size());
+      if (case_fold(words.substr(0, end)) == folded) return true;
+      words.remove_prefix(std::min(end + 2, words.size()));
+    }
+    return false;
+  });
+}
 
 // One chain with its current state; each method is one row of the transition table.
 class Machine {
@@ -139,12 +151,16 @@ class Machine {
 
   // Input ---------------------------------------------------------------------------------------------------------
 
+  // Nothing is chosen here, so capital letters and the language do not matter.
   ChainTurn take_while_held(std::string_view input) {
-    if (input == kContinue) return resume();
-    if (input == kReset) return begin();
-    const auto& commands = model_.profile.commands;
-    if (std::find(commands.begin(), commands.end(), input) != commands.end()) return cancel();
+    const std::string word = is_utf8(input) ? case_fold(input) : std::string();
+    if (is_continue(word)) return resume();
+    if (word == kReset) return begin();
+    const auto is_word = [&](const std::string& other) { return case_fold(other) == word; };
+    if (std::ranges::any_of(model_.profile.commands, is_word)) return cancel();
     if (const auto named = named_option(input)) return ask_named(*named);
+    const auto key = std::ranges::find_if(chain_.options, is_word, &ChainOption::key);
+    if (key != chain_.options.end()) return ask_named(static_cast<std::size_t>(key - chain_.options.begin()));
     ChainTurn held = turn(ChainEvent::kHold, Phrases(model_)("chain.held"));
     if (is_utf8(input)) held.payload = std::string(input);
     return labelled(std::move(held), chain_prompt(model_, state_));

@@ -118,7 +118,7 @@ std::vector<std::string> read_offer_languages(const Reader& reader) {
 LintContext reply_context(std::vector<std::string> block_offers) {
   LintContext context;
   context.scope = LintScope::kOut;
-  context.profile = "gstack";
+  context.drops_block = true;
   context.block_offers = std::move(block_offers);
   context.blocking_only = true;
   return context;

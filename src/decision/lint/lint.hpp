@@ -74,6 +74,7 @@ struct LintContext {
   bool prompt_open = false;               // a planned prompt is open: all rules apply and prose blocks
   std::vector<std::string> block_offers;  // languages besides English and Russian whose offers block
   bool blocking_only = false;             // omit advisory findings; cheaper, since fewer lexicons are read
+  bool drops_block = false;               // options dropped because of a cap block under every profile
 };
 
 enum class Severity { kBlock, kAdvise };

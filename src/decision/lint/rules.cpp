@@ -113,7 +113,9 @@ Severity Report::severity(std::string_view rule, std::string_view lexicon, bool 
   const bool is_offer =
       rule == rule::kSoftOffer || rule == rule::kInlineChoice || rule == rule::kProseApproval || asks_leave;
   if (rule == rule::kGsProseNotTool || !is_sure) return Severity::kAdvise;
-  if (rule == rule::kGsDropNarration) return context_.profile == "gstack" ? Severity::kBlock : Severity::kAdvise;
+  if (rule == rule::kGsDropNarration) {
+    return context_.drops_block || context_.profile == "gstack" ? Severity::kBlock : Severity::kAdvise;
+  }
   if (context_.scope == LintScope::kOut && !context_.prompt_open) {
     return is_offer || rule == rule::kOptionDropped ? Severity::kBlock : Severity::kAdvise;
   }

@@ -154,6 +154,22 @@ TEST(HostAnswerCodex, ReadsTheMapById) {
   EXPECT_EQ(read(shown, json("{}")), "empty");
 }
 
+// What is typed next to a choice is a note; next to Codex's own entry it is the answer.
+TEST(HostAnswerCodex, TypedTextIsANoteOrFreeText) {
+  const Rendered shown = rendered(kColour, hosts::kRequestUserInput);
+  EXPECT_EQ(read(shown, json(R"({"colour":{"answers":["Red","user_note: dark"]}})")), "selected r [dark]");
+  EXPECT_EQ(read(shown, json(R"({"colour":{"answers":["None of the above","user_note: why?"]}})")),
+            "free_text \"why?\"");
+  EXPECT_EQ(read(shown, json(R"({"colour":{"answers":["user_note: why?"]}})")), "free_text \"why?\"");
+  EXPECT_EQ(read(shown, json(R"({"colour":{"answers":["None of the above"]}})")), "free_text \"None of the above\"");
+  const Rendered rows = rendered(kToppings, hosts::kRequestUserInput);
+  EXPECT_EQ(read(rows, json(R"({"toppings_1":{"answers":["Yes","user_note: thin"]},"toppings_2":{"answers":["No"]},
+                                "toppings_3":{"answers":["Yes"]}})")),
+            "selected h o [thin]");
+  EXPECT_EQ(read(rows, json(R"({"toppings_1":{"answers":["None of the above","user_note: none"]}})")),
+            "free_text \"none\"");
+}
+
 // It has no multi-select: one row per option, and a missing row is neither yes nor no.
 TEST(HostAnswerCodex, ManyIsAskedRowByRow) {
   const Rendered shown = rendered(kToppings, hosts::kRequestUserInput);

@@ -44,6 +44,13 @@ bool is_way_back(const Prompt& open, std::string_view line) {
   return open.page > 1 && (line == "back" || line == text(open.locale, "page.back"));
 }
 
+// A number or letter as shown.
+bool is_ordinal(const Prompt& prompt, const Profile& profile, std::string_view typed) {
+  if (typed.size() != 1) return false;
+  const char first = profile.grammar == Grammar::kLetters ? (typed[0] >= 'a' ? 'a' : 'A') : '1';
+  return typed[0] >= first && static_cast<std::size_t>(typed[0] - first) < prompt.options.size();
+}
+
 // The option that is named exactly: by its label, with or without its mark, or by its id.
 const Option* option_named(const Prompt& prompt, std::string_view name) {
   constexpr std::string_view kMark = " (recommended)";
@@ -316,8 +323,8 @@ WalkTurn Walk::take(std::string_view line) {
 // answer.
 std::optional<WalkTurn> Walk::answer_by_name(const std::string& text) {
   const Prompt open = prompt();
-  // A single character is a number or letter as shown.
-  if (is_held() || open.select.mode != SelectMode::kOne || text.size() <= 1) return std::nullopt;
+  if (is_held() || open.select.mode != SelectMode::kOne || text.empty()) return std::nullopt;
+  if (is_ordinal(open, declaration_->profile, text)) return std::nullopt;
   if (is_way_back(open, text)) return std::nullopt;
   if (const Option* option = option_named(open, text)) return answer_ids({option->id});
   Walk elsewhere = *this;

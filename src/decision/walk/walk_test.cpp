@@ -110,6 +110,32 @@ TEST(Walk, ContinuesOnAHostWithAnotherLimit) {
   EXPECT_EQ(back.prompt().options.size(), 4u);
 }
 
+TEST(Walk, AOneCharacterIdCountsAndANumberIsTheOneShown) {
+  const auto answered = [](const char* options, const char* typed) {
+    Walk walk = walk_at(declared(std::string("decision: which\ninstruction: Which?\noptions: ") + options), 4);
+    const WalkTurn turn = walk.answer(said(typed));
+    return turn.options.empty() ? turn.free_text.value_or(turn.error) : turn.options.front();
+  };
+  constexpr const char* kIds = "[{id: x, label: Extend}, {id: y, label: Yield}]";
+  EXPECT_EQ(answered(kIds, "y"), "y");
+  EXPECT_EQ(answered(kIds, "z"), "z");  // a text
+  EXPECT_EQ(answered("[{id: '2', label: Small}, {id: '1', label: Big}]", "1"), "2");
+}
+
+TEST(Walk, AHoldEndsWithAWordForItInAnyLanguage) {
+  for (const char* word : {"continue", "Continue", "ПРОДОЛЖИТЬ", "weiter", "续", "继续"}) {
+    Walk walk = walk_at(declared(chain_of(5)), 4);
+    walk.answer(chosen({"hold"}));
+    EXPECT_EQ(walk.take(word).kind, std::string_view(word) == "续" ? Kind::kHeld : Kind::kAsk) << word;
+  }
+  Walk walk = walk_at(declared(chain_of(5)), 4);
+  walk.answer(chosen({"hold"}));
+  EXPECT_EQ(walk.take("e4").kind, Kind::kAsk);
+  EXPECT_EQ(walk.part(), "E4");
+  walk.answer(chosen({"hold"}));
+  EXPECT_EQ(walk.take("Cancel").kind, Kind::kCancelled);
+}
+
 TEST(Walk, AHoldStaysAHoldEverywhere) {
   const Declaration bots = declared(chain_of(5));
   Walk walk = walk_at(bots, 4);

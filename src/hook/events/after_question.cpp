@@ -4,16 +4,14 @@
 
 #include "base/document/document.hpp"
 #include "decision/gstack_literals.hpp"
-#include "decision/prompt.hpp"
 #include "decision/render/host_answer.hpp"
 #include "decision/render/render.hpp"
 #include "gstack/log_text.hpp"
 #include "hook/events/event_answers.hpp"
+#include "hook/events/execution_silence.hpp"
 #include "hook/events/planned_call.hpp"
-#include "hook/events/prompt_count.hpp"
 #include "hook/events/question_record.hpp"
 #include "hook/events/walk_words.hpp"
-#include "hook/install/stop_projects.hpp"
 #include "inbox/next_prompt.hpp"
 
 namespace sb::hook {
@@ -24,7 +22,6 @@ using decision::HostAnswer;
 using decision::HostAnswerKind;
 
 constexpr std::string_view kPostToolUse = "PostToolUse";
-constexpr std::string_view kPrincipal = "claude-code";
 
 // An MCP server's replacement for the tool returns its result as text.
 Value unwrapped(const Value& response) {
@@ -53,43 +50,23 @@ std::string raw_of(const Value& response) {
   return to_json(raw);
 }
 
-decision::EntryKind entry_of(const inbox::PlannedPrompt& prompt, std::size_t index) {
-  // The pager's own option is last; a declared option may have the same id.
-  const std::string& id = prompt.options[index].id;
-  if (prompt.pages < 2 || index + 1 != prompt.options.size()) return decision::EntryKind::kOption;
-  if (id == decision::kMoreId) return decision::EntryKind::kMore;
-  return id == decision::kNoneId ? decision::EntryKind::kNone : decision::EntryKind::kOption;
-}
-
-decision::Select select_of(const PlannedQuestion& planned) {
-  const int count = static_cast<int>(planned.prompt.options.size());
-  if (!planned.prompt.is_many) return {decision::SelectMode::kOne, 1, 1};
-  const inbox::Part* part = planned.decision.opened.question.find(planned.prompt.part);
-  // The limits on the number of choices apply to all pages together.
-  const bool is_whole = planned.prompt.pages == 1 && part && part->select.mode == decision::SelectMode::kMany;
-  return is_whole ? part->select : decision::Select{decision::SelectMode::kMany, 1, count};
-}
-
+// As planned, with the names that the call gave to its questions.
 AnswerShape shape_of(const PlannedQuestion& planned, const CallQuestion& question) {
-  AnswerShape shape;
-  shape.host = &decision::hosts::kAskUserQuestion;
-  shape.nonce = planned.prompt.nonce;
-  shape.select = select_of(planned);
-  decision::ShownQuestion shown{"", question.text, planned.prompt.is_many, {}};
-  for (std::size_t i = 0; i < planned.prompt.options.size(); ++i) {
-    const inbox::Choice& choice = planned.prompt.options[i];
-    shown.options.push_back({choice.id, choice.label, choice.label, entry_of(planned.prompt, i)});
+  AnswerShape shape = planned.shown->shape;
+  for (std::size_t i = 0; i < shape.questions.size(); ++i) {
+    const CallQuestion& asked = i == 0 ? question : question.rows[i - 1];
+    shape.questions[i].text = asked.text;
+    shape.questions[i].key = asked.id;
   }
-  shape.questions.push_back(std::move(shown));
   return shape;
 }
 
 // An unplanned question: its options are their labels.
-AnswerShape shape_of(const CallQuestion& question) {
+AnswerShape shape_of(const CallQuestion& question, const decision::Host& host) {
   AnswerShape shape;
-  shape.host = &decision::hosts::kAskUserQuestion;
+  shape.host = &host;
   if (question.is_many()) shape.select = {decision::SelectMode::kMany, 1, static_cast<int>(question.options.size())};
-  decision::ShownQuestion shown{"", question.text, question.is_many(), {}};
+  decision::ShownQuestion shown{question.id, question.text, question.is_many(), {}};
   for (const CallOption& option : question.options) {
     shown.options.push_back(
         {gstack::without_recommended_mark(option.label), option.label, option.label, decision::EntryKind::kOption});
@@ -145,12 +122,11 @@ Result<std::string> came_second(inbox::Home& home, const PlannedQuestion& planne
 }
 
 // Passes the host's answer to the inbox. The returned text is for the model.
-Result<std::string> close_planned(inbox::Home& home, const PlannedQuestion& planned, const HostAnswer& answer,
-                                  const std::string& raw, const HookContext& hook_context) {
+Result<std::string> close_planned(const HookEvent& event, inbox::Home& home, const PlannedQuestion& planned,
+                                  const HostAnswer& answer, const std::string& raw, const HookContext& hook_context) {
   inbox::Inbox& inbox = home.inbox();
-  const inbox::Responder from{inbox::Channel::kHook, std::string(kPrincipal)};
-  const Seams& seams = hook_context.seams;
-  const auto declaration = inbox::asked_declaration(planned.decision.opened, seams.files, seams.environment);
+  const inbox::Responder from{inbox::Channel::kHook, std::string(principal_of(event))};
+  const auto& declaration = planned.declaration;
   if (!declaration || decision::host_named(planned.prompt.host) == nullptr) {
     return fmt::format("Signalbox: {} is still open. It was rendered by another version: render it again.",
                        planned.decision.id);
@@ -163,10 +139,12 @@ Result<std::string> close_planned(inbox::Home& home, const PlannedQuestion& plan
   const inbox::WalkAnswer given{.given = answer,
                                 .from = from,
                                 .raw = raw,
-                                .reader = fmt::format("{} ({})", kPrincipal, to_string(from.channel)),
+                                .reader = fmt::format("{} ({})", from.principal, to_string(from.channel)),
                                 .remark = has_remark ? answer.notes : std::string()};
   const auto walked = inbox.walk_prompt(planned.prompt.nonce, *declaration, given);
   if (walked) {
+    const Status followed = follow_turn(event, walked->turn, profile_of(walked->state), hook_context.seams);
+    if (!followed) hook_context.log.add(followed.error());
     if (walked->state.last_no_answer && !has_said_something(answer)) return unchosen(planned, answer);
     return words_after(home, *walked, *declaration, planned.prompt);
   }
@@ -180,13 +158,13 @@ Result<std::string> close_planned(inbox::Home& home, const PlannedQuestion& plan
 }
 
 // The question asked under the marker was a different one, so its answer does not count. It is kept for reference.
-Result<std::string> keep_stray(inbox::Home& home, const PlannedQuestion& planned, const std::vector<std::string>& found,
-                               const HostAnswer& answer) {
+Result<std::string> keep_stray(const HookEvent& event, inbox::Home& home, const PlannedQuestion& planned,
+                               const std::vector<std::string>& found, const HostAnswer& answer) {
   const std::string text = label_text(answer);
   if (!planned.prompt.is_open || !planned.decision.is_open()) return "";
   SB_TRY(home.inbox().note_free_text(planned.decision.id,
                                      fmt::format("answer to another question under this marker: {}", text),
-                                     {inbox::Channel::kHook, std::string(kPrincipal)}));
+                                     {inbox::Channel::kHook, std::string(principal_of(event))}));
   return fmt::format(
       "Signalbox: {} is still open. The question asked is not the planned prompt {}: {}. The answer does not count; "
       "ask again exactly as rendered.",
@@ -222,11 +200,9 @@ void describe(const CallQuestion& question, const HostAnswer& answer, Value& rec
   record.set("source", "auq-other");
 }
 
-Status log_question(const HookEvent& event, const std::vector<CallQuestion>& questions, std::size_t index,
-                    const Value& response, const HookContext& hook_context) {
-  const CallQuestion& question = questions[index];
-  AnswerShape shape = shape_of(question);
-  const HostAnswer answer = decision::parse_answer(shape, response);
+Status log_question(const HookEvent& event, const CallQuestion& question, std::size_t index, const Value& response,
+                    const HookContext& hook_context) {
+  const HostAnswer answer = decision::parse_answer(shape_of(question, host_of(event)), response);
   if (answer.result == HostAnswerKind::kInvalid) {
     hook_context.log.add(fmt::format("the answer to question {} cannot be read: {}", index + 1, answer.reason));
   }
@@ -240,12 +216,11 @@ Status log_question(const HookEvent& event, const std::vector<CallQuestion>& que
                        std::move(record));
 }
 
-// For the check at Stop: what the agent says after it is said after an answer.
-Status note_answered(const HookEvent& event, const Seams& seams) {
-  const HomeDirectories homes = SB_TRY(sb::homes(seams.environment));
-  if (!SB_TRY(is_stop_enabled(seams.files, homes, SB_TRY(folder_of(event, seams))))) return {};
-  PromptCount answers(seams.files, homes, kAnswered, event);
-  return answers.set(answers.count() + 1);
+// What follows the choice of an option of a question that was not planned is said after an answer, too.
+Status follow_unplanned(const HookEvent& event, const CallQuestion& question, const HostAnswer& answer,
+                        const Seams& seams) {
+  if (!answer.is_answer()) return {};
+  return begin_silence(event, gstack_markers_in(question.text).ids.empty() ? "interaction" : "gstack", seams);
 }
 
 bool has_planned_marker(const std::vector<CallQuestion>& questions) {
@@ -266,31 +241,41 @@ Result<std::string> after_question(const HookEvent& event, const HookContext& ho
     auto opened = open_home(hook_context.seams, store::Access::kReadWrite);
     if (!opened) hook_context.log.add(opened.error());
     if (opened) home = std::move(*opened);
-    auto found = home ? find_planned(*home, questions) : Result<std::vector<std::optional<PlannedQuestion>>>(planned);
+    auto found = home ? find_planned(*home, questions, hook_context.seams)
+                      : Result<std::vector<std::optional<PlannedQuestion>>>(planned);
     if (!found) hook_context.log.add(found.error());
     if (found) planned = std::move(*found);
   }
+  const auto logged = [&](const Status& status) {
+    if (!status) hook_context.log.add(status.error());
+  };
   std::string words;
+  std::size_t number = 0;
   for (std::size_t i = 0; i < questions.size(); ++i) {
+    const CallQuestion& question = questions[i];
+    const std::size_t first_number = number;
+    number += 1 + question.rows.size();
+    const auto found = planned[i] ? differences(*planned[i], question, host_of(event)) : std::vector<std::string>();
+    const bool is_planned = planned[i] && found.empty();
+    const auto shape =
+        is_planned && planned[i]->shown ? shape_of(*planned[i], question) : shape_of(question, host_of(event));
+    const HostAnswer answer = decision::parse_answer(shape, response);
     if (planned[i]) {
-      const auto found = differences(*planned[i], questions[i]);
-      const auto shape = found.empty() ? shape_of(*planned[i], questions[i]) : shape_of(questions[i]);
-      const HostAnswer answer = decision::parse_answer(shape, response);
-      const auto word = found.empty() ? close_planned(*home, *planned[i], answer, raw_of(response), hook_context)
-                                      : keep_stray(*home, *planned[i], found, answer);
+      const auto word = is_planned ? close_planned(event, *home, *planned[i], answer, raw_of(response), hook_context)
+                                   : keep_stray(event, *home, *planned[i], found, answer);
       if (!word) hook_context.log.add(word.error());
-      if (found.empty() && is_choice(answer.result)) {
-        if (const Status noted = note_answered(event, hook_context.seams); !noted) hook_context.log.add(noted.error());
-      }
       if (word && !word->empty()) words += (words.empty() ? "" : "\n") + *word;
-      if (word && !word->empty() && is_replied_in_chat(response, questions[i])) {
+      if (word && !word->empty() && is_replied_in_chat(response, question)) {
         words += " The person replied in the chat instead: read that reply first.";
       }
-      // Questions without a gstack id are recorded only in the inbox.
-      if (found.empty() && gstack_markers_in(questions[i].text).ids.empty()) continue;
+    } else {
+      logged(follow_unplanned(event, question, answer, hook_context.seams));
     }
-    if (const Status logged = log_question(event, questions, i, response, hook_context); !logged) {
-      hook_context.log.add(logged.error());
+    // Questions without a gstack id are recorded only in the inbox.
+    if (is_planned && gstack_markers_in(question.text).ids.empty()) continue;
+    logged(log_question(event, question, first_number, response, hook_context));
+    for (std::size_t row = 0; row < question.rows.size(); ++row) {
+      logged(log_question(event, question.rows[row], first_number + 1 + row, response, hook_context));
     }
   }
   return words.empty() ? "" : additional_context(kPostToolUse, words);

@@ -8,7 +8,7 @@
 #include "gstack/log_text.hpp"
 #include "hook/events/event_answers.hpp"
 #include "hook/events/planned_call.hpp"
-#include "hook/events/prompt_count.hpp"
+#include "hook/events/turn_note.hpp"
 #include "hook/install/stop_projects.hpp"
 #include "inbox/config.hpp"
 
@@ -19,14 +19,16 @@ using decision::Finding;
 
 constexpr std::size_t kLongestExcerpt = 120;
 
-// The newest open prompt for this folder, if any, as the lint context of the message.
-Result<decision::LintContext> context_for(const std::string& folder, bool has_answer, const Seams& seams) {
+// The newest open prompt for this folder, if any, as the lint context of the message. `answered`: the profile of what
+// the person answered since their last message, or null.
+Result<decision::LintContext> context_for(const std::string& folder, const Value& answered, const Seams& seams) {
   const HomeDirectories homes = SB_TRY(sb::homes(seams.environment));
   auto context = decision::reply_context(SB_TRY(inbox::load_config(seams.files, homes)).block_offers);
-  if (has_answer) {
+  if (answered.is_string()) {
     // After a valid answer the next text is the result or the next question (execution silence).
     context.scope = decision::LintScope::kIn;
     context.phase = decision::LintPhase::kPostInput;
+    context.profile = answered.as_string();
   }
   const auto home = SB_TRY(open_home(seams, store::Access::kReadOnly));
   if (!home) return context;
@@ -36,7 +38,7 @@ Result<decision::LintContext> context_for(const std::string& folder, bool has_an
   context.scope = decision::LintScope::kIn;
   context.phase = decision::LintPhase::kAsk;
   context.prompt_open = true;
-  context.profile = waiting->decision.opened.source.string_at("profile").value_or("interaction");
+  context.profile = profile_of(waiting->decision);
   for (const inbox::Choice& choice : waiting->prompt.options) {
     context.declared.push_back({choice.id, gstack::without_recommended_mark(choice.label)});
   }
@@ -59,24 +61,25 @@ Result<std::string> at_stop(const HookEvent& event, const HookContext& hook_cont
   const HomeDirectories homes = SB_TRY(sb::homes(seams.environment));
   const std::string folder = SB_TRY(folder_of(event, seams));
   if (!SB_TRY(is_stop_enabled(seams.files, homes, folder))) return "";
-  PromptCount streak(seams.files, homes, kSentBack, event);
-  PromptCount answers(seams.files, homes, kAnswered, event);
-  const auto context = SB_TRY(context_for(folder, answers.count() > 0, seams));
+  TurnNote streak(seams.files, homes, kSentBack, event);
+  TurnNote answered(seams.files, homes, kAnswered, event);
+  const auto context = SB_TRY(context_for(folder, answered.kept(), seams));
   const auto broken = decision::first_blocking(decision::lint(event.last_message, context));
   if (!broken) {
-    streak.end();
-    answers.end();
+    streak.drop();
+    answered.drop();
     return "";
   }
-  const int times = streak.count();
+  const Value kept = streak.kept();
+  const int times = kept.is_integer() ? static_cast<int>(std::clamp<std::int64_t>(kept.as_integer(), 0, 1'000)) : 0;
   if (!decision::may_reject_again(times)) {
-    streak.end();
-    answers.end();
+    streak.drop();
+    answered.drop();
     hook_context.log.add(
         fmt::format("a message that breaks {} was accepted after being sent back {} times", broken->rule, times));
     return "";
   }
-  SB_TRY(streak.set(times + 1));
+  SB_TRY(streak.keep(times + 1));
   return to_json(Value::object({{"decision", "block"}, {"reason", reason_for(*broken, event.last_message)}}));
 }
 

@@ -29,7 +29,7 @@ GstackMarkers markers_of(const CallQuestion& question) {
 // A choice of one among at least two distinguishable options.
 bool is_plain_choice(const CallQuestion& question) {
   const bool is_single = question.multi_select == MultiSelect::kFalse || question.multi_select == MultiSelect::kAbsent;
-  if (!is_single || question.options.size() < 2) return false;
+  if (!is_single || !question.rows.empty() || question.options.size() < 2) return false;
   std::vector<std::string> labels;
   for (const CallOption& option : question.options) labels.push_back(gstack::without_recommended_mark(option.label));
   std::ranges::sort(labels);

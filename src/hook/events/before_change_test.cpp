@@ -368,6 +368,23 @@ TEST_F(BeforeChange, SubagentsOfOneConversationAreDistinguished) {
   EXPECT_EQ(denied(edit("a", "Edit", "other")), "");
 }
 
+TEST_F(BeforeChange, ASubagentsSessionRestrictsOnlyIt) {
+  OpenStep plan = step();
+  plan.writes = std::vector<std::string>{};
+  open(plan);
+  fire(continued("s-1", "5b1c", "helper-1"));
+  Value by_first = edit("a"), by_second = edit("a");
+  by_first.set("agent_id", "helper-1");
+  by_second.set("agent_id", "helper-2");
+  EXPECT_NE(denied(by_first), "");
+  EXPECT_EQ(denied(edit("a")), "");
+  EXPECT_EQ(denied(by_second), "");
+  // Once the conversation itself continues it, it restricts all of them.
+  fire(continued("s-1"));
+  EXPECT_NE(denied(edit("a")), "");
+  EXPECT_NE(denied(by_second), "");
+}
+
 TEST_F(BeforeChange, AnAbandonedSessionDoesNotApplyTheNextDay) {
   OpenStep plan = step();
   plan.writes = std::vector<std::string>{};

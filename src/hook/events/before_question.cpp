@@ -18,11 +18,12 @@ constexpr std::string_view kPreToolUse = "PreToolUse";
 using PlannedList = std::vector<std::optional<PlannedQuestion>>;
 
 // The differences from the plan, one line per question; empty when the call is as planned.
-std::string complaints(const std::vector<CallQuestion>& questions, const PlannedList& planned) {
+std::string complaints(const std::vector<CallQuestion>& questions, const PlannedList& planned,
+                       const decision::Host& host) {
   std::string text;
   for (std::size_t i = 0; i < planned.size(); ++i) {
     if (!planned[i]) continue;
-    const auto found = differences(*planned[i], questions[i]);
+    const auto found = differences(*planned[i], questions[i], host);
     if (found.empty()) continue;
     std::vector<std::string> labels;
     for (const inbox::Choice& choice : planned[i]->prompt.options) labels.push_back(quote_json(choice.label));
@@ -35,28 +36,25 @@ std::string complaints(const std::vector<CallQuestion>& questions, const Planned
 
 // A question that was answered already, here or elsewhere, is not put to the person again: its answer would not count.
 // Says what to do instead; empty if it is still the open one.
-Result<std::string> outdated(const PlannedQuestion& planned, inbox::Home& home, const Seams& seams) {
+Result<std::string> outdated(const PlannedQuestion& planned, const Seams& seams) {
   const inbox::DecisionState& state = planned.decision;
   if (!state.is_open()) return ending_words(state) + " Do not ask it again.";
   // Its pages may be asked in any order.
   const bool has_one_question = state.opened.question.shape == inbox::QuestionShape::kDecision;
   if (planned.prompt.is_open && has_one_question) return std::string();
   const decision::Host* host = decision::host_named(planned.prompt.host);
-  const auto declaration = inbox::asked_declaration(state.opened, seams.files, seams.environment);
-  if (!declaration || host == nullptr) return std::string();
-  if (planned.prompt.is_open && SB_TRY(home.inbox().is_open_question(planned.prompt, state, *declaration))) {
-    return std::string();
-  }
+  if (!planned.declaration || host == nullptr) return std::string();
+  if (planned.prompt.is_open && planned.shown) return std::string();
   const auto writing = SB_TRY(open_home(seams, store::Access::kReadWrite));
-  return ask_next(*writing, state, *declaration, *host,
+  return ask_next(*writing, state, *planned.declaration, *host,
                   fmt::format("Signalbox blocked this question of {}: it was answered already.", state.id));
 }
 
-Result<std::string> all_outdated(const PlannedList& planned, inbox::Home& home, const Seams& seams) {
+Result<std::string> all_outdated(const PlannedList& planned, const Seams& seams) {
   std::string text;
   for (const auto& each : planned) {
     if (!each) continue;
-    const std::string words = SB_TRY(outdated(*each, home, seams));
+    const std::string words = SB_TRY(outdated(*each, seams));
     if (!words.empty()) text += (text.empty() ? "" : "\n") + words;
   }
   return text;
@@ -190,12 +188,14 @@ Result<std::string> before_question(const HookEvent& event, const HookContext& h
   PlannedList planned;
   Notes note;
   if (const auto home = SB_TRY(open_home(seams, store::Access::kReadOnly))) {
-    auto found = find_planned(*home, questions);
+    auto found = find_planned(*home, questions, seams);
     if (!found && found.error().code == ErrorCode::kInvalid)
       return deny_response("Signalbox: " + found.error().to_string());
     planned = SB_TRY(std::move(found));
-    if (const std::string text = complaints(questions, planned); !text.empty()) return deny_response(text);
-    if (const std::string text = SB_TRY(all_outdated(planned, *home, seams)); !text.empty()) {
+    if (const std::string text = complaints(questions, planned, host_of(event)); !text.empty()) {
+      return deny_response(text);
+    }
+    if (const std::string text = SB_TRY(all_outdated(planned, seams)); !text.empty()) {
       return deny_response(text);
     }
     note = SB_TRY(notes(event, questions, planned, *home, seams));

@@ -28,12 +28,12 @@ Result<std::optional<OpenStep>> used_by(store::Snapshot& snapshot, const std::st
 
 using ById = std::map<std::string, const OpenStep*, std::less<>>;
 
-// Whether another conversation uses the session or one of its ancestors.
-Result<bool> is_anothers(store::Snapshot& snapshot, const OpenStep& step, const ById& all, const std::string& own) {
+// Whether any conversation uses the session or one of its ancestors; a subagent's use counts too.
+Result<bool> is_in_use(store::Snapshot& snapshot, const OpenStep& step, const ById& all) {
   const OpenStep* at = &step;
   for (int depth = 0; depth <= limits::kChildDepth; ++depth) {
     const std::string user = SB_TRY(guard::last_user_of(snapshot, at->session));
-    if (!user.empty() && user != own) return true;
+    if (!user.empty()) return true;
     const auto parent = all.find(at->parent);
     if (parent == all.end()) return false;
     at = parent->second;
@@ -41,8 +41,7 @@ Result<bool> is_anothers(store::Snapshot& snapshot, const OpenStep& step, const 
   return false;
 }
 
-Result<std::optional<OpenStep>> newest_of(store::Snapshot& snapshot, const std::string& folder, const std::string& own,
-                                          TimestampMs now) {
+Result<std::optional<OpenStep>> newest_of(store::Snapshot& snapshot, const std::string& folder, TimestampMs now) {
   std::vector<OpenStep> steps = SB_TRY(guard::open_steps_in(snapshot, folder, limits::kOpenSessionsScanned));
   ById all;
   for (const OpenStep& step : steps) all.emplace(step.session, &step);
@@ -51,7 +50,7 @@ Result<std::optional<OpenStep>> newest_of(store::Snapshot& snapshot, const std::
   std::ranges::stable_sort(newest, std::ranges::greater(), [](const OpenStep* step) { return step->at; });
   for (const OpenStep* step : newest) {
     if (step->is_autonomous || step->at < now - limits::kSessionMaxIdleMs) continue;
-    if (!SB_TRY(is_anothers(snapshot, *step, all, own))) return *step;
+    if (!SB_TRY(is_in_use(snapshot, *step, all))) return *step;
   }
   return std::nullopt;
 }
@@ -86,7 +85,7 @@ Result<std::optional<CurrentStep>> current_step(store::Snapshot& snapshot, const
   if (!found) found = SB_TRY(used_by(snapshot, own, own, has_used));
   const bool is_used = found.has_value();
   for (auto folder = folders.begin(); !found && !has_used && folder != folders.end(); ++folder) {
-    found = SB_TRY(newest_of(snapshot, *folder, own, now));
+    found = SB_TRY(newest_of(snapshot, *folder, now));
   }
   if (!found) return std::nullopt;
   return CurrentStep{SB_TRY(chain_of(snapshot, std::move(*found))), is_used};

@@ -3,9 +3,9 @@
 // A conversation whose start_workflow or continue_workflow calls were seen works on the session it used last among
 // those still open. One that was never seen to use any may be working on a session that was started elsewhere (in a
 // terminal, or before the hooks were installed): the most recently touched one in its folder or a parent folder,
-// provided that no other conversation uses it, that it is not unattended, and that it was touched in the last twelve
-// hours. So two conversations in one folder do not restrict each other, and an abandoned session restricts no one the
-// next day.
+// provided that no conversation or subagent uses it, that it is not unattended, and that it was touched in the last
+// twelve hours. So two conversations in one folder do not restrict each other, nor does a subagent the conversation
+// that started it, and an abandoned session restricts no one the next day.
 //
 // A conversation that was killed never releases its session, and cannot be distinguished from one whose user is away.
 // So its session restricts no one else, but is offered to new conversations, which continue it if their user says so.

@@ -6,12 +6,14 @@
 #include "base/text.hpp"
 #include "base/text/unicode.hpp"
 #include "decision/preference.hpp"
+#include "decision/render/render.hpp"
 #include "gstack/log_text.hpp"
 
 namespace sb::hook {
 namespace {
 
 constexpr std::string_view kQuestionTool = "AskUserQuestion";
+constexpr std::string_view kCodexQuestionTool = "request_user_input";
 constexpr std::string_view kGstackMarker = "<gstack-qid:";
 constexpr std::string_view kOurMarker = "<sb:";
 constexpr std::size_t kLongestMarker = 96;
@@ -68,6 +70,11 @@ void gather_strings(const Value& value, std::vector<std::string>& strings) {
   }
 }
 
+bool is_row_of(const CallQuestion& first, const CallQuestion& question) {
+  const auto nonces = decision::nonces_in(first.text);
+  return nonces.size() == 1 && nonces == decision::nonces_in(question.text);
+}
+
 // The end of the marker that begins at `at`, or npos when there is none.
 std::size_t end_of_marker(std::string_view text, std::size_t at, std::size_t head) {
   const std::size_t end = text.substr(0, at + kLongestMarker).find('>', at + head);
@@ -118,11 +125,12 @@ Result<HookEvent> read_event(std::string_view json, EventKind expected) {
   event.transcript = text_at(root, "transcript_path");
   event.source = text_at(root, "source");
   event.directory = text_at(root, "cwd");
-  event.prompt = text_at(root, "prompt_id");
+  event.prompt = text_at(root, root.find("turn_id") ? "turn_id" : "prompt_id");
   event.said = text_at(root, "prompt");
   event.tool = text_at(root, "tool_name");
   event.tool_use_id = text_at(root, "tool_use_id");
   event.last_message = text_at(root, "last_assistant_message");
+  event.is_codex = root.find("turn_id") != nullptr || event.tool == kCodexQuestionTool;
   if (Value* input = root.find("tool_input")) event.tool_input = std::move(*input);
   if (Value* response = root.find("tool_response")) event.tool_response = std::move(*response);
   return event;
@@ -132,8 +140,21 @@ bool is_workflow_tool(std::string_view tool) {
   return tool.starts_with("mcp__") && (tool.ends_with("__start_workflow") || tool.ends_with("__continue_workflow"));
 }
 
+bool is_ask_tool(std::string_view tool) {
+  return tool.starts_with("mcp__") && tool.ends_with("__ask");
+}
+
+const decision::Host& host_of(const HookEvent& event) {
+  const bool asks_in_codex = is_question_tool(event.tool) ? event.tool == kCodexQuestionTool : event.is_codex;
+  return asks_in_codex ? decision::hosts::kRequestUserInput : decision::hosts::kAskUserQuestion;
+}
+
+std::string_view principal_of(const HookEvent& event) {
+  return event.is_codex ? "codex" : "claude-code";
+}
+
 bool is_question_tool(std::string_view tool) {
-  if (tool == kQuestionTool) return true;
+  if (tool == kQuestionTool || tool == kCodexQuestionTool) return true;
   constexpr std::string_view kServer = "mcp__";
   constexpr std::string_view kEnd = "__AskUserQuestion";
   return tool.size() > kServer.size() + kEnd.size() && tool.starts_with(kServer) && tool.ends_with(kEnd);
@@ -151,7 +172,9 @@ std::vector<CallQuestion> questions_of(const Value& tool_input) {
     if (item["options"].is_array()) {
       for (const Value& option : item["options"].items()) question.options.push_back(option_of(option));
     }
-    questions.push_back(std::move(question));
+    question.id = text_at(item, "id");
+    const bool is_row = !questions.empty() && is_row_of(questions.back(), question);
+    (is_row ? questions.back().rows : questions).push_back(std::move(question));
   }
   return questions;
 }

@@ -1,4 +1,4 @@
-// The parts we read of a Claude Code hook event, and the questions of a question tool's call. Pure.
+// The parts we read of a hook event of Claude Code or Codex, and the questions of a question tool's call. Pure.
 //
 // Reading is lenient: unknown members are ignored, and missing ones or ones of the wrong type count as empty. The
 // content is untrusted: ids from an event are data, and become part of a path only through gstack::path_component.
@@ -10,6 +10,7 @@
 
 #include "base/document/value.hpp"
 #include "base/result.hpp"
+#include "decision/render/hosts.hpp"
 
 namespace sb::hook {
 
@@ -22,23 +23,31 @@ struct HookEvent {
   std::string transcript;  // the file the host keeps of the conversation; may be empty
   std::string source;      // of SessionStart: startup, resume, clear or compact
   std::string directory;   // the host's working directory; empty when not given
-  std::string prompt;      // the id of the user message the agent works on
+  std::string prompt;      // the id of the user message the agent works on; Codex calls it the turn
   std::string said;        // of UserPromptSubmit: that message
   std::string tool;
   std::string tool_use_id;
   Value tool_input;
   Value tool_response;
   std::string last_message;  // of Stop: the agent's last message
+  bool is_codex = false;
 };
 
 // kInvalid when the text is not a JSON object. A tool's event without `hook_event_name` is what is expected, or else
 // PostToolUse if it has a response and PreToolUse if not.
 Result<HookEvent> read_event(std::string_view json, EventKind expected = EventKind::kOther);
 
-// AskUserQuestion, the host's own or an MCP server's replacement.
+// The host whose question tool the event is about, or that the conversation has.
+const decision::Host& host_of(const HookEvent& event);
+// Who is recorded as having passed the answer on.
+std::string_view principal_of(const HookEvent& event);
+
+// AskUserQuestion, the host's own or an MCP server's replacement, and Codex's request_user_input.
 bool is_question_tool(std::string_view tool);
 // start_workflow or continue_workflow of an MCP server.
 bool is_workflow_tool(std::string_view tool);
+// ask of an MCP server.
+bool is_ask_tool(std::string_view tool);
 
 struct CallOption {
   std::string label;
@@ -54,6 +63,9 @@ struct CallQuestion {
   std::vector<CallOption> options;
   MultiSelect multi_select = MultiSelect::kAbsent;
   std::vector<std::string> strings;  // every string in it, at any depth, including previews and unknown members
+  std::string id = {};               // Codex's name for it, by which it answers
+  // The questions after it with the same planned marker: where the host has no multi-select, one per option.
+  std::vector<CallQuestion> rows = {};
 
   bool is_many() const { return multi_select == MultiSelect::kTrue; }
 };

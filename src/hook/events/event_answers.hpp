@@ -22,6 +22,10 @@ Result<std::string> before_question(const HookEvent& event, const HookContext& h
 // The same call afterwards: records what the person did, one record per question.
 Result<std::string> after_question(const HookEvent& event, const HookContext& hook_context);
 
+// A call of the tool `ask`, which may have asked the person in the client's form: what is said after it is said after
+// an answer.
+Result<std::string> after_ask(const HookEvent& event, const HookContext& hook_context);
+
 // The agent stops: lints its last message where the user enabled that.
 Result<std::string> at_stop(const HookEvent& event, const HookContext& hook_context);
 

@@ -9,6 +9,7 @@
 #include "decision/render/render.hpp"
 #include "gstack/log_text.hpp"
 #include "inbox/home.hpp"
+#include "inbox/next_prompt.hpp"
 
 namespace sb::hook {
 namespace {
@@ -29,9 +30,9 @@ std::string quoted(const std::vector<std::string>& labels) {
   return text;
 }
 
-std::vector<std::string> labels_of(const inbox::PlannedPrompt& planned) {
+std::vector<std::string> labels_of(const decision::ShownQuestion& question) {
   std::vector<std::string> labels;
-  for (const inbox::Choice& choice : planned.options) labels.push_back(normal_label(choice.label));
+  for (const decision::ShownOption& option : question.options) labels.push_back(normal_label(option.shown));
   return labels;
 }
 
@@ -83,9 +84,27 @@ bool has_same_id(std::string_view planned, std::string_view given) {
   return wanted.ids == found.ids && wanted.is_clear == found.is_clear;
 }
 
+// How one question of a call differs from what the host was given.
+void add_differences(const PlannedQuestion& planned, const decision::ShownQuestion& shown, const CallQuestion& question,
+                     std::vector<std::string>& found) {
+  const std::vector<std::string> wanted = labels_of(shown);
+  const std::vector<std::string> given = labels_of(question);
+  const auto options = option_differences(planned.prompt, wanted, given);
+  found.insert(found.end(), options.begin(), options.end());
+  if (options.empty() && planned.is_order_fixed() && given != wanted) {
+    found.push_back(fmt::format("the options must be in this order: {}", quoted(wanted)));
+  }
+  if (is_other_select(shown.is_many, question.multi_select)) {
+    found.push_back(fmt::format("multiSelect must be {}", shown.is_many ? "true" : "false"));
+  }
+  if (without_markers(question.text) != without_markers(shown.text) || !has_same_id(shown.text, question.text)) {
+    found.push_back(fmt::format("the question must read {}", quote_json(shown.text)));
+  }
+}
+
 Result<PlannedQuestion> with_decision(inbox::Home& home, inbox::PlannedPrompt prompt) {
   inbox::DecisionState state = SB_TRY(home.inbox().load(prompt.decision));
-  return PlannedQuestion{std::move(prompt), std::move(state)};
+  return PlannedQuestion{.prompt = std::move(prompt), .decision = std::move(state)};
 }
 
 store::SqliteOptions store_options() {
@@ -118,6 +137,11 @@ Result<std::unique_ptr<store::SqliteStore>> open_store(const Seams& seams, store
   return store::SqliteStore::open(SB_TRY(store_path(seams)), access, store_options());
 }
 
+std::string profile_of(const inbox::DecisionState& state) {
+  const bool is_chain = state.opened.question.shape == inbox::QuestionShape::kChain;
+  return state.opened.source.string_at("profile").value_or(is_chain ? "gstack" : "interaction");
+}
+
 bool PlannedQuestion::needs_person() const {
   const inbox::OpenedDecision& opened = decision.opened;
   return opened.needs_signature || opened.question.shape != inbox::QuestionShape::kDecision || prompt.pages > 1 ||
@@ -129,7 +153,8 @@ bool PlannedQuestion::is_order_fixed() const {
 }
 
 Result<std::vector<std::optional<PlannedQuestion>>> find_planned(inbox::Home& home,
-                                                                 const std::vector<CallQuestion>& questions) {
+                                                                 const std::vector<CallQuestion>& questions,
+                                                                 const Seams& seams) {
   std::vector<std::optional<PlannedQuestion>> found;
   for (const CallQuestion& question : questions) {
     std::optional<PlannedQuestion> planned;
@@ -142,6 +167,12 @@ Result<std::vector<std::optional<PlannedQuestion>>> find_planned(inbox::Home& ho
                                 planned->prompt.nonce, nonce));
       }
       planned = SB_TRY(with_decision(home, std::move(*prompt)));
+      planned->declaration = inbox::asked_declaration(planned->decision.opened, seams.files, seams.environment);
+      const bool may_be_open =
+          planned->decision.is_open() && planned->declaration && decision::host_named(planned->prompt.host) != nullptr;
+      if (may_be_open) {
+        planned->shown = SB_TRY(home.inbox().shown(planned->prompt, planned->decision, *planned->declaration));
+      }
     }
     found.push_back(std::move(planned));
   }
@@ -160,20 +191,22 @@ Result<std::optional<PlannedQuestion>> newest_in(inbox::Home& home, const std::s
   return std::nullopt;
 }
 
-std::vector<std::string> differences(const PlannedQuestion& planned, const CallQuestion& question) {
-  const inbox::PlannedPrompt& prompt = planned.prompt;
-  const std::vector<std::string> wanted = labels_of(prompt);
-  const std::vector<std::string> given = labels_of(question);
-  std::vector<std::string> found = option_differences(prompt, wanted, given);
-  if (found.empty() && planned.is_order_fixed() && given != wanted) {
-    found.push_back(fmt::format("the options must be in this order: {}", quoted(wanted)));
+std::vector<std::string> differences(const PlannedQuestion& planned, const CallQuestion& question,
+                                     const decision::Host& host) {
+  if (!planned.shown) return {};
+  if (planned.prompt.host != host.name) {
+    return {fmt::format("it was rendered for {}; for this tool use `signalbox render --next {} --host {}`",
+                        planned.prompt.host, planned.decision.id, host.name)};
   }
-  if (is_other_select(prompt.is_many, question.multi_select)) {
-    found.push_back(fmt::format("multiSelect must be {}", prompt.is_many ? "true" : "false"));
-  }
-  if (without_markers(question.text) != without_markers(prompt.question) ||
-      !has_same_id(prompt.question, question.text)) {
-    found.push_back(fmt::format("the question must read {}", quote_json(prompt.question)));
+  std::vector<std::string> found;
+  const std::vector<decision::ShownQuestion>& wanted = planned.shown->shape.questions;
+  if (question.rows.size() >= wanted.size()) found.emplace_back("it is asked more than once");
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    if (i > question.rows.size()) {
+      found.push_back(fmt::format("missing: the question {}", quote_json(wanted[i].text)));
+    } else {
+      add_differences(planned, wanted[i], i == 0 ? question : question.rows[i - 1], found);
+    }
   }
   return found;
 }

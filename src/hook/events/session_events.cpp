@@ -321,7 +321,7 @@ Result<std::string> at_prompt(const HookEvent& event, const HookContext& hook_co
   if (!home) return "";
   // Never truncated: it holds the next question.
   const std::string folder = SB_TRY(folder_of(event, seams));
-  const std::string next = SB_TRY(continued_by(event.said, folder, seams));
+  const std::string next = SB_TRY(continued_by(event, folder, seams));
   if (!next.empty()) return additional_context("UserPromptSubmit", next);
   std::string note = SB_TRY(late_answers_in(folder, *home, seams));
   if (!note.empty()) note = fmt::format("Signalbox: {}\n", note);

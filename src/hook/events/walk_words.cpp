@@ -37,8 +37,9 @@ std::string on_hold(const DecisionState& state, const decision::Walk& walk, cons
   const std::string part = walk.part().empty() ? "it" : printable(walk.part());
   return fmt::format(
       "Signalbox: {} is on hold at {}. Stop asking about it, and discuss {} with the person first. Once they say "
-      "\"continue\", \"reset\" or the key of an option ({}), the next question follows; where no hook reports it, run "
-      "{} --resume WORD with their word.",
+      "\"continue\", \"reset\" or the key of an option ({}), the next question follows; \"abort\" ends it. Where no "
+      "hook "
+      "reports that, run {} --resume WORD with their word.",
       state.id, walk.place(), part, keys_of(walk.declaration()), next_command(state, host));
 }
 
@@ -128,7 +129,8 @@ Result<std::string> words_after(inbox::Home& home, const inbox::Walked& walked,
   return ask_next(home, state, declaration, host, lead + ".");
 }
 
-Result<std::string> continued_by(std::string_view said, const std::string& folder, const Seams& seams) {
+Result<std::string> continued_by(const HookEvent& event, const std::string& folder, const Seams& seams) {
+  std::string_view said = event.said;
   while (!said.empty() && is_space(static_cast<unsigned char>(said.back()))) said.remove_suffix(1);
   while (!said.empty() && is_space(static_cast<unsigned char>(said.front()))) said.remove_prefix(1);
   if (said.empty() || said.size() > limits::kIdBytes || said.contains('\n') || !is_utf8(said)) return std::string();
@@ -141,14 +143,16 @@ Result<std::string> continued_by(std::string_view said, const std::string& folde
   }
   if (!held) return std::string();
   const auto declaration = inbox::asked_declaration(held->opened, seams.files, seams.environment);
-  const decision::Host& host = decision::hosts::kAskUserQuestion;
+  const decision::Host& host = host_of(event);
   if (!declaration) return std::string();
   auto walk = SB_TRY(inbox::walk_of(*held, *declaration, host));
-  if (walk.take(said).kind != WalkTurn::Kind::kAsk) return std::string();
+  if (walk.take(said).kind == WalkTurn::Kind::kHeld) return std::string();
   const auto home = SB_TRY(open_home(seams, store::Access::kReadWrite));
-  const auto walked = SB_TRY(home->inbox().walk(
-      held->id, *declaration, decision::cap_of(host, declaration->profile),
-      {.given = std::string(said), .from = {inbox::Channel::kHook, "claude-code"}, .raw = std::string(said)}));
+  const auto walked = SB_TRY(home->inbox().walk(held->id, *declaration, decision::cap_of(host, declaration->profile),
+                                                {.given = std::string(said),
+                                                 .from = {inbox::Channel::kHook, std::string(principal_of(event))},
+                                                 .raw = std::string(said)}));
+  if (!walked.state.is_open()) return ending_words(walked.state);
   return ask_next(*home, walked.state, *declaration, host,
                   fmt::format("Signalbox: the person continues {}. The open question follows.", held->id));
 }

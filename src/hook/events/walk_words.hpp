@@ -7,6 +7,7 @@
 
 #include "base/seams.hpp"
 #include "decision/walk/walk.hpp"
+#include "hook/events/event.hpp"
 #include "inbox/home.hpp"
 
 namespace sb::hook {
@@ -23,8 +24,9 @@ Result<std::string> words_after(inbox::Home& home, const inbox::Walked& walked,
 // How a closed decision ended, for an agent that must act on it; empty for one that is open.
 std::string ending_words(const inbox::DecisionState& state);
 
-// The person wrote this message while a chain of this folder is on hold: if it is "continue", "reset" or the key of an
-// option, and nothing else, the chain continues, and the next question is returned. Otherwise empty.
-Result<std::string> continued_by(std::string_view said, const std::string& folder, const Seams& seams);
+// The person wrote a message while a chain of this folder is on hold: if it is "continue", "reset" or the key of an
+// option, and nothing else, the chain continues, and the next question is returned; if it is "abort" or "cancel", how
+// it ended. Otherwise empty.
+Result<std::string> continued_by(const HookEvent& event, const std::string& folder, const Seams& seams);
 
 }  // namespace sb::hook

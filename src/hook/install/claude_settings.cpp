@@ -24,6 +24,7 @@ constexpr std::array<Group, 9> kGroups = {{
     {"PreToolUse", "mcp__(?!.*__AskUserQuestion$).*"},
     {"PostToolUse", "(AskUserQuestion|mcp__.*__AskUserQuestion)"},
     {"PostToolUse", "mcp__.*__(start_workflow|continue_workflow)"},
+    {"PostToolUse", "mcp__.*__ask"},
     {"Stop", ""},
     {"SessionStart", ""},
     {"UserPromptSubmit", ""},

@@ -4,7 +4,8 @@
 //                               "hooks": [{"type": "command", "command": "/usr/bin/signalbox-hook", "timeout": 5}]},
 //                              {"matcher": "Edit|Write|MultiEdit|NotebookEdit|Bash", "hooks": [{…}]},
 //                              … the tools of MCP servers],
-//              "PostToolUse": [… the questions, and {"matcher": "mcp__.*__(start_workflow|continue_workflow)", …}],
+//              "PostToolUse": [… the questions, {"matcher": "mcp__.*__(start_workflow|continue_workflow)", …} and
+//                              {"matcher": "mcp__.*__ask", …}],
 //              "Stop", "SessionStart", "UserPromptSubmit", "SessionEnd": [{"hooks": [{…}]}]},
 //    "statusLine": {"type": "command", "command": "/usr/bin/signalbox-hook statusline"}}
 //

@@ -99,8 +99,8 @@ TEST_F(Settings, EveryEventHasItsGroups) {
             "PreToolUse (AskUserQuestion|mcp__.*__AskUserQuestion)\nPreToolUse Edit|Write|MultiEdit|NotebookEdit|Bash\n"
             "PreToolUse mcp__(?!.*__AskUserQuestion$).*\n"
             "PostToolUse (AskUserQuestion|mcp__.*__AskUserQuestion)\n"
-            "PostToolUse mcp__.*__(start_workflow|continue_workflow)\nStop -\nSessionStart -\nUserPromptSubmit -\n"
-            "SessionEnd -\n");
+            "PostToolUse mcp__.*__(start_workflow|continue_workflow)\nPostToolUse mcp__.*__ask\n"
+            "Stop -\nSessionStart -\nUserPromptSubmit -\nSessionEnd -\n");
   EXPECT_EQ(made.find("statusLine"), nullptr);
 }
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "base/text/unicode.hpp"
 #include "decision/brief.hpp"
@@ -107,35 +108,60 @@ void draft_request_user_input(const Prompt& prompt, const Profile& profile, cons
   rendered.shape.questions.push_back({key, question, false, std::move(labels.options)});
 }
 
-// The answer to one question; nothing if it was not answered.
-const Value* codex_answer(const Value& map, const std::string& key) {
-  const Value* answer = map.find(key);
+// What Codex returns for one question: the chosen label, and what the person typed next to it.
+struct CodexAnswer {
+  Value chosen = Value::array();
+  std::string note;
+};
+
+// Nothing if the question was not answered.
+std::optional<CodexAnswer> codex_answer(const Value& map, const ShownQuestion& question) {
+  constexpr std::string_view kNote = "user_note: ";
+  constexpr std::string_view kNoneOfThem = "None of the above";  // Codex adds this entry itself
+  const Value* answer = map.find(question.key);
   const Value* list = answer && answer->is_object() ? answer->find("answers") : answer;
-  const bool is_there = list && !list->is_null() && !(list->is_array() && list->size() == 0);
-  return is_there ? list : nullptr;
+  if (!list || list->is_null()) return std::nullopt;
+  CodexAnswer given;
+  bool is_none_of_them = false;
+  for (const Value& item : list->is_array() ? list->items() : Value::Array{*list}) {
+    const std::string text = item.is_string() ? item.as_string() : "";
+    const bool is_shown = item.is_string() && find_shown(question.options, text) != nullptr;
+    if (!is_shown && text.starts_with(kNote)) {
+      given.note += (given.note.empty() ? "" : "\n") + text.substr(kNote.size());
+    } else if (is_shown || text != kNoneOfThem) {
+      given.chosen.push_back(item);
+    } else {
+      is_none_of_them = true;
+    }
+  }
+  if (is_none_of_them && given.note.empty()) given.note = kNoneOfThem;
+  return given.chosen.size() == 0 && given.note.empty() ? std::nullopt : std::optional(std::move(given));
 }
 
 // Combines the yes/no rows into one choice. Every row must be answered: a missing row is neither yes nor no.
 HostAnswer read_rows(const AnswerShape& shape, const Value& map) {
   std::vector<const ShownOption*> entries;
   std::size_t answered = 0;
+  std::string notes;
   for (const ShownQuestion& row : shape.questions) {
-    const Value* list = codex_answer(map, row.key);
-    if (!list) continue;
-    const Value& item = list->is_array() ? list->items().front() : *list;
-    if (!item.is_string() || (list->is_array() && list->size() != 1)) return invalid("shape");
+    const auto given = codex_answer(map, row);
+    if (!given) continue;
+    if (given->chosen.size() == 0) return is_utf8(given->note) ? free_text(given->note) : invalid("encoding");
+    const Value& item = given->chosen.items().front();
+    if (!item.is_string() || given->chosen.size() != 1) return invalid("shape");
     const ShownOption* entry = find_shown(row.options, item.as_string());
     if (!entry) return is_utf8(item.as_string()) ? free_text(item.as_string()) : invalid("encoding");
     ++answered;
     if (entry->entry == EntryKind::kOption) entries.push_back(entry);
+    if (!given->note.empty()) notes += (notes.empty() ? "" : "\n") + given->note;
   }
   if (answered == 0) return without_answer(HostAnswerKind::kEmpty);
   if (answered < shape.questions.size()) return invalid("arity");
-  if (entries.empty()) {
-    const bool may_be_none = shape.has_none || shape.select.min == 0;
-    return may_be_none ? without_answer(HostAnswerKind::kNone) : invalid("arity");
-  }
-  return chosen(shape, entries);
+  const bool may_be_none = shape.has_none || shape.select.min == 0;
+  if (entries.empty() && !may_be_none) return invalid("arity");
+  HostAnswer answer = entries.empty() ? without_answer(HostAnswerKind::kNone) : chosen(shape, entries);
+  answer.notes = std::move(notes);
+  return answer;
 }
 
 HostAnswer read_request_user_input(const AnswerShape& shape, const Value& given) {
@@ -145,10 +171,13 @@ HostAnswer read_request_user_input(const AnswerShape& shape, const Value& given)
   const Value* inner = given.find("answers");
   const Value& map = inner && inner->is_object() ? *inner : given;
   if (shape.select.mode == SelectMode::kMany) return read_rows(shape, map);
-  const Value* list = codex_answer(map, shape.questions.front().key);
-  if (!list) return without_answer(HostAnswerKind::kEmpty);
-  if (list->is_array() && list->size() == 1) return read_label_value(shape, list->items().front());
-  return read_label_value(shape, *list);
+  const auto picked = codex_answer(map, shape.questions.front());
+  if (!picked) return without_answer(HostAnswerKind::kEmpty);
+  if (picked->chosen.size() == 0) return is_utf8(picked->note) ? free_text(picked->note) : invalid("encoding");
+  const bool is_one = picked->chosen.size() == 1;
+  HostAnswer answer = read_label_value(shape, is_one ? picked->chosen.items().front() : picked->chosen);
+  answer.notes = picked->note;
+  return answer;
 }
 
 }  // namespace
