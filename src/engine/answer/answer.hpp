@@ -78,6 +78,7 @@ struct AwaitingView {
   bool has_no_operator = false;          // asked before there was an operator to sign: it can only be asked again
   const ChildView* evaluator = nullptr;  // the judging session, if there is one
 };
+  std::string unsigned_options = {};     // of a signed one: `reject, stop`, which need no signature
 std::string render_awaiting(const AwaitingView& view);
 
 // `needed`: how many must succeed before the step continues; 0: all must end. How an agent of a certain client runs

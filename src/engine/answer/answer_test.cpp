@@ -368,6 +368,9 @@ TEST(Answer, AWaitingAnswerSaysWhoAnswersAndWhere) {
   EXPECT_THAT(
       render_awaiting({.decision = decision, .command = command, .is_signed = true}),
       HasSubstr("A person must sign this: `signalbox inbox answer d-1 approve` in a terminal, with their passphrase."));
+  EXPECT_THAT(
+      render_awaiting({.decision = decision, .command = command, .is_signed = true, .unsigned_options = "reject"}),
+      HasSubstr("in a terminal, with their passphrase; reject needs none.\n"));
   decision.set("url", "http://localhost/d-1");
   decision.set("relay", true);
   const std::string relayed = render_awaiting({.decision = decision, .command = command});

@@ -79,7 +79,7 @@ SessionResponse complete(const SessionNode& at, const std::vector<std::string>& 
 
 struct ResponseWriter::Question {
   Value decision;
-  std::string shown, command;
+  std::string shown, command, unsigned_options;
   bool is_signed = false, has_no_operator = false;
   bool is_missing = false;  // in this inbox
 };
@@ -168,6 +168,7 @@ Result<SessionResponse> ResponseWriter::awaiting(store::Snapshot& snapshot, cons
 }
 
 Result<ResponseWriter::Question> ResponseWriter::question(store::Snapshot& snapshot, const std::string& id) const {
+                                   .unsigned_options = asked.unsigned_options,
   Question asked;
   if (id.empty()) return asked;
   const auto state = inbox_.peek_in(snapshot, id);
@@ -182,6 +183,7 @@ Result<ResponseWriter::Question> ResponseWriter::question(store::Snapshot& snaps
   asked.command =
       declared ? inbox::answer_command(state->id, *declared) : fmt::format("signalbox inbox answer {}", state->id);
   return asked;
+  if (asked.is_signed) asked.unsigned_options = inbox::unsigned_options(state->opened);
 }
 
 Result<SessionResponse> ResponseWriter::blocked(store::Snapshot& snapshot, const SessionNode& at,
