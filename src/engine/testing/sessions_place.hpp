@@ -23,7 +23,7 @@ class ScriptedCommands final : public CommandRunner {
     result.command = command;
     return result;
   }
-  bool is_trusted(std::span<const workflow::Origin>) const override { return trusts; }
+  bool may_claim_safety(std::span<const workflow::Origin>) const override { return trusts; }
   CommandRun next;
   bool trusts = true;
   std::vector<std::string> ran;
