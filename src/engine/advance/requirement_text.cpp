@@ -92,7 +92,7 @@ void add_captures(std::string& lines, const Program& program, const Step& step, 
     } else if (type != "any") {
       lines += fmt::format(" ({})", type);
     }
-    const std::vector<std::string> fields = has_schema ? std::vector<std::string>() : item_fields_of(program, key);
+    const std::vector<std::string> fields = item_fields_of(program, key, context);
     if (!fields.empty()) lines += fmt::format(", each item with {}", fmt::join(fields, ", "));
     lines += condition_of(program, capture, context) + '\n';
   }
