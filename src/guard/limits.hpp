@@ -17,6 +17,5 @@ inline constexpr std::size_t kHostSessions = 16;         // sessions, and report
 inline constexpr std::int64_t kHostSessionTtlMs = 2'592'000'000;  // 30 days since a conversation last used a session
 inline constexpr int kShellDepth = 24;                            // brackets and substitutions in a command line
 inline constexpr int kShellCommands = 8;                          // nested shells and wrappers
-inline constexpr std::size_t kScopePaths = 64;                    // out of scope per session
 
 }  // namespace sb::limits
