@@ -128,6 +128,9 @@ std::optional<guard::OpenStep> open_step_of(const Program& program, const Summar
   open.out_of_scope = std::move(facts.out_of_scope);
   add_entries(open.out_of_scope, summary.out_of_scope);
   open.context = tip.context;
+  if (const auto& isolation = program.definition().isolation; isolation && isolation->mode == "blind") {
+    open.visible = isolation->inputs;
+  }
   open.required_output = std::move(facts.required_output);
   if (tip.waiting) {
     open.waiting = to_string(tip.waiting->what);
