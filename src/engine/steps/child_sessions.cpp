@@ -42,7 +42,7 @@ Child delegated_child(const Delegation& delegation, const SessionNode& at, const
   child.workflow_id = delegation.workflow_id;
   const auto& calls = at.program.compiled().calls;
   if (const auto found = calls.find(delegation.workflow_id); found != calls.end()) child.hash = found->second;
-  child.goal = workflow::fill_in(delegation.goal, context, at.braces());
+  child.goal = workflow::Filler(context, at.braces(), {.value_bytes = limits::kFilledValueBytes}).fill(delegation.goal);
   child.capture_as = delegation.capture_as;
   child.tier = tier_of(delegation);
   child.context = child_context(delegation, context, at.braces());

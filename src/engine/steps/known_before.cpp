@@ -73,13 +73,10 @@ bool may_see(const workflow::Definition& definition, const std::string& key) {
 
 // Keys of the context that the text shows already, or that are not for this agent.
 std::set<std::string, std::less<>> left_out_keys(const SessionNode& at, const Value& context,
-                                                 const std::vector<Node>& joined) {
-  std::set<std::string, std::less<>> keys;
-  if (at.node.kind == NodeKind::kStep) {
-    keys = keys_shown_by(at.step(), at.braces());
-    // A short value is found more easily in one place with the others.
-    std::erase_if(keys, [&](const std::string& key) { return to_json(context[key]).size() <= kShownTwiceBytes; });
-  }
+                                                 const std::vector<Node>& joined,
+                                                 std::set<std::string, std::less<>> keys) {
+  // A short value is found more easily in one place with the others.
+  std::erase_if(keys, [&](const std::string& key) { return to_json(context[key]).size() <= kShownTwiceBytes; });
   if (context["goal"] == Value(at.summary.goal)) keys.insert("goal");
   for (const Node& node : joined) {
     const workflow::LoopStep* loop = at.program.step(node.position.step).loop();
@@ -141,10 +138,10 @@ Result<std::string> iterations_before(store::Snapshot& snapshot, const SessionNo
 }
 
 Result<std::string> values_before(store::Snapshot& snapshot, const SessionNode& at, const std::vector<Node>& joined,
-                                  Surface surface) {
+                                  std::set<std::string, std::less<>> shown, Surface surface) {
   const Value context = SB_TRY(read_json_blob(snapshot, at.node.context));
   return shown_values(context, limits::kShownContextBytes, where_to_read(at.summary.id, surface),
-                      left_out_keys(at, context, joined));
+                      left_out_keys(at, context, joined, std::move(shown)));
 }
 
 Result<std::string> recall_before(store::Snapshot& snapshot, const SessionNode& at) {

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <set>
+
 #include "base/assert.hpp"
 #include "base/limits.hpp"
 #include "base/text.hpp"
@@ -100,8 +102,10 @@ Result<SessionResponse> ResponseWriter::open(store::Snapshot& snapshot, const Se
   view.references = std::move(occasion.references);
   view.results = results;
   view.braces = at.braces();
+  view.where = where_to_read(at.summary.id, surface_);
   if (is_resumed) {
-    view.values = SB_TRY(values_before(snapshot, at, joined, surface_));
+    const auto shown = at.node.kind == NodeKind::kStep ? keys_shown_by(view) : std::set<std::string, std::less<>>();
+    view.values = SB_TRY(values_before(snapshot, at, joined, shown, surface_));
     view.recall = SB_TRY(recall_before(snapshot, at));
   } else if (before) {
     view.iterated = SB_TRY(iterations_before(snapshot, at, *before, occasion.outcome));

@@ -156,6 +156,7 @@ Result<CreatedSession> StepOpener::create_session(store::Transaction& transactio
   AdvanceResult first;
   first.context = SB_TRY(merge_context(Value::object(), initial));
   first.move = next_position(program, {}, {}, first.context, {}, true);
+  new_session.braces = braces_below(own, child.workflow_id);
   SessionUpdate update = SessionUpdate::fresh(transaction, new_session.id, clock_.now_ms());
   const std::string context = SB_TRY(put_json_blob(transaction, first.context));
   SB_TRY(update.emit("session_started", started_value(new_session, context, tokens_.keys().current())));
