@@ -117,9 +117,8 @@ std::string render_awaiting(const AwaitingView& view) {
   return text;
 }
 
-std::string render_children(const Program& program, const Node& node, const std::vector<ChildView>& children,
-                            int needed, Surface surface) {
-  std::string text = fmt::format("# {}\n\n", title_of(program, node));
+std::string render_children(const StepView& view, const std::vector<ChildView>& children, int needed, Surface surface) {
+  std::string text = fmt::format("# {}\n\n{}", title_of(view.program, view.node), loop_banners(view));
   if (children.empty()) {
     return text + "None of its sessions applies here. Continue with the `continueToken` below.\n";
   }

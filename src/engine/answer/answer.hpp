@@ -78,16 +78,16 @@ struct AwaitingView {
   std::string command = {};  // the command with which a person answers
   std::string shown = {};    // the question as it is shown; empty: the decision's own text
   bool is_signed = false;
+  std::string unsigned_options = {};     // of a signed one: `reject, stop`, which need no signature
   bool has_no_operator = false;          // asked before there was an operator to sign: it can only be asked again
   const ChildView* evaluator = nullptr;  // the judging session, if there is one
 };
-  std::string unsigned_options = {};     // of a signed one: `reject, stop`, which need no signature
 std::string render_awaiting(const AwaitingView& view);
 
 // `needed`: how many must succeed before the step continues; 0: all must end. How an agent of a certain client runs
 // them is added where the client is known (mcp/tools/running_children.hpp).
-std::string render_children(const Program& program, const Node& node, const std::vector<ChildView>& children,
-                            int needed = 0, Surface surface = Surface::kCommands);
+std::string render_children(const StepView& view, const std::vector<ChildView>& children, int needed = 0,
+                            Surface surface = Surface::kCommands);
 
 std::string render_complete(const Program& program, const std::vector<std::string>& notices,
                             const std::string& results = {});

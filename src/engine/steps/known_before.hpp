@@ -32,5 +32,8 @@ Result<std::string> values_before(store::Snapshot& snapshot, const SessionNode& 
 // is. `outcome`: what has just been delivered there and is not in the rows yet; may be null.
 Result<std::string> iterations_before(store::Snapshot& snapshot, const SessionNode& at, const Node& from,
                                       const AdvanceResult* outcome);
+// For the sessions that a step of a later iteration starts, whichever step of it.
+Result<std::string> iterations_for_children(store::Snapshot& snapshot, const SessionNode& at, const Node& from,
+                                            const AdvanceResult* outcome);
 
 }  // namespace sb::engine

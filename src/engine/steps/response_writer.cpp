@@ -107,7 +107,8 @@ Result<SessionResponse> ResponseWriter::open(store::Snapshot& snapshot, const Se
     const auto shown = at.node.kind == NodeKind::kStep ? keys_shown_by(view) : std::set<std::string, std::less<>>();
     view.values = SB_TRY(values_before(snapshot, at, joined, shown, surface_));
     view.recall = SB_TRY(recall_before(snapshot, at));
-  } else if (before) {
+  }
+  if (before) {
     view.iterated = SB_TRY(iterations_before(snapshot, at, *before, occasion.outcome));
   }
   if (!at.node.waiting) return step(snapshot, at, view);
@@ -134,7 +135,8 @@ Result<SessionResponse> ResponseWriter::step(store::Snapshot& snapshot, const Se
     for (const std::string& notice : view.notices) response.text += notice + "\n\n";
   }
   response.text += view.results;
-  response.text += render_children(at.program, at.node, started, parallel != nullptr ? parallel->quorum : 0, surface_);
+  response.text += view.iterated;
+  response.text += render_children(view, started, parallel != nullptr ? parallel->quorum : 0, surface_);
   return response;
 }
 
@@ -166,13 +168,13 @@ Result<SessionResponse> ResponseWriter::awaiting(store::Snapshot& snapshot, cons
                                    .command = asked.command,
                                    .shown = asked.shown,
                                    .is_signed = asked.is_signed,
+                                   .unsigned_options = asked.unsigned_options,
                                    .has_no_operator = asked.has_no_operator,
                                    .evaluator = evaluator.token.empty() ? nullptr : &evaluator});
   return response;
 }
 
 Result<ResponseWriter::Question> ResponseWriter::question(store::Snapshot& snapshot, const std::string& id) const {
-                                   .unsigned_options = asked.unsigned_options,
   Question asked;
   if (id.empty()) return asked;
   const auto state = inbox_.peek_in(snapshot, id);
@@ -181,13 +183,13 @@ Result<ResponseWriter::Question> ResponseWriter::question(store::Snapshot& snaps
   if (!state) return std::unexpected(state.error());
   asked.decision = decision_value(*state, inbox_.may_relay(*state));
   asked.is_signed = state->opened.needs_signature;
+  if (asked.is_signed) asked.unsigned_options = inbox::unsigned_options(state->opened);
   asked.has_no_operator = asked.is_signed && !state->opened.operators;
   const auto declared = declaration_of(state->opened);
   if (declared) asked.shown = inbox::choice_text(*declared);
   asked.command =
       declared ? inbox::answer_command(state->id, *declared) : fmt::format("signalbox inbox answer {}", state->id);
   return asked;
-  if (asked.is_signed) asked.unsigned_options = inbox::unsigned_options(state->opened);
 }
 
 Result<SessionResponse> ResponseWriter::blocked(store::Snapshot& snapshot, const SessionNode& at,
