@@ -17,7 +17,6 @@ inline constexpr std::size_t kHostSessions = 16;         // sessions, and report
 inline constexpr std::int64_t kHostSessionTtlMs = 2'592'000'000;  // 30 days since a conversation last used a session
 inline constexpr int kShellDepth = 24;                            // brackets and substitutions in a command line
 inline constexpr int kShellCommands = 8;                          // nested shells and wrappers
-inline constexpr std::size_t kScopePaths = 64;                    // out of scope per session
 inline constexpr std::size_t kChangedPaths = 1'000;               // of one call; with more, what it changes is unknown
 inline constexpr std::size_t kFileTools = 64;                     // of `file_tools` in the user's configuration
 inline constexpr std::size_t kFileToolWords = 64;                 // names, and paths, of one of them

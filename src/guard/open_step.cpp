@@ -68,6 +68,7 @@ std::string to_row(const OpenStep& step) {
   add("parent", step.parent);
   if (step.is_autonomous) value.set("autonomous", true);
   add("context", step.context);
+  if (step.visible) value.set("visible", Value::array(*step.visible));
   value.set("token", step.token);
   value.set("at", step.at);
   return to_json(value);
@@ -94,6 +95,7 @@ Result<OpenStep> open_step_from(std::string_view row) {
   step.parent = stored.optional_string("parent");
   step.is_autonomous = stored.optional_boolean("autonomous");
   step.context = stored.optional_string("context");
+  if (stored.has("visible")) step.visible = stored.strings("visible");
   step.token = stored.string("token");
   step.at = stored.integer("at");
   SB_TRY(stored.done());

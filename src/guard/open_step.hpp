@@ -5,7 +5,8 @@
 // Collection `open-steps`, key WORKSPACE/SESSION, where WORKSPACE is the first 16 hex digits of the SHA-256 of the
 // folder's path. Value, JSON; members in brackets may be absent:
 //   {v: 1, session, workspace, workflow, [goal], step, title, number, of, [writes: [globs…]], [read_only: true],
-//    [out_of_scope: [entries…]], [owes], [waiting], [decision], [parent], [autonomous: true], [context], token, at}
+//    [out_of_scope: [entries…]], [owes], [waiting], [decision], [parent], [autonomous: true], [context], [visible:
+//    [keys…]], token, at}
 #pragma once
 
 #include <optional>
@@ -36,7 +37,8 @@ struct OpenStep {
   std::string parent;           // the session that started this one
   bool is_autonomous = false;
   std::string context;  // the hash of the blob with its branch's context values; empty in rows of older versions
-  std::string token;    // to continue with; empty for an imported session
+  std::optional<std::vector<std::string>> visible;  // the only keys of it that the agent may see; absent: all
+  std::string token;                                // to continue with; empty for an imported session
   TimestampMs at = 0;
 
   bool operator==(const OpenStep&) const = default;

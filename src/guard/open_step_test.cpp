@@ -30,6 +30,7 @@ TEST(OpenStepRow, RoundTrips) {
   step.decision = "d-1";
   step.parent = "s-0";
   step.is_autonomous = true;
+  step.visible = {"ticket"};
   EXPECT_EQ(open_step_from(to_row(step)), step);
   step.writes = {"src/**"};
   EXPECT_EQ(open_step_from(to_row(step)), step);

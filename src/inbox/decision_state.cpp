@@ -229,6 +229,15 @@ bool has_unsigned_answer(const OpenedDecision& opened) {
   return !opened.needs_signature || std::ranges::all_of(opened.question.parts, &Part::has_safe);
 }
 
+std::string unsigned_options(const OpenedDecision& opened) {
+  std::string ids;
+  if (!opened.needs_signature || opened.question.shape != QuestionShape::kDecision) return ids;
+  for (const Choice& choice : opened.question.parts.front().options) {
+    if (choice.safe) ids += (ids.empty() ? "" : ", ") + choice.id;
+  }
+  return ids;
+}
+
 Value to_value(const OperatorPin& pin) {
   return Value::object({{"root", pin.root}, {"head", pin.head}, {"count", pin.count}});
 }

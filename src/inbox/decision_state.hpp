@@ -80,6 +80,8 @@ bool is_same_question(const OpenedDecision& one, const OpenedDecision& other);
 bool needs_signature(const OpenedDecision& opened, const AnswerInput& given);
 // Whether the question can be answered without a signature.
 bool has_unsigned_answer(const OpenedDecision& opened);
+// The options of a single decision that need no signature, if others do: `keep, wait`.
+std::string unsigned_options(const OpenedDecision& opened);
 
 Value to_value(const OperatorPin& pin);
 Result<OperatorPin> pin_from(const Value& value);

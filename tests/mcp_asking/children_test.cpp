@@ -5,6 +5,7 @@
 
 #include <cstdio>
 #include <filesystem>
+#include <fstream>
 
 #include "base/document/document.hpp"
 #include "base/text.hpp"
@@ -44,6 +45,15 @@ class McpChildren : public testing::TestWithParam<McpClient::Era> {
     fs::remove_all(root_, ignored);
   }
 
+  void write_workflow(const std::string& id, const std::string& rest) {
+    std::ofstream(root_ / "work/workflows" / (id + ".json"))
+        << R"({"id":"acme.)" << id << R"(","name":"N","description":"D","version":"1.0.0",)" << rest << "}";
+  }
+  McpClient::ToolResult start_workflow(const std::string& id) {
+    return client->call(
+        "start_workflow",
+        Value::object({{"workflowId", id}, {"goal", "Renew the shed"}, {"workspacePath", (root_ / "work").string()}}));
+  }
   void open(const std::string& name) {
     client = std::make_unique<McpClient>(root_ / "home", root_ / "work", GetParam(), name);
   }
@@ -234,6 +244,121 @@ TEST_P(McpChildren, LargeAndHostileValuesStayWithinTheirLimit) {
               AllOf(HasSubstr("bytes in total)"), HasSubstr("- acme.big: 9000"), HasSubstr("They miss the pie."),
                     HasSubstr("The whole of each: the resource `signalbox://session/SESSION`"), Not(HasSubstr("\x1b")),
                     Not(HasSubstr("\u202e"))));
+}
+
+// A child that gets a text, an object and a list, and names them in every text of its own.
+constexpr const char* kMapsValues = R"("steps":[
+  {"id":"gather","title":"Gather","prompt":"Gather."},
+  {"id":"fan","type":"parallel","title":"Fan out","parallelDelegations":[{"workflowId":"acme.kid","goal":"Look",
+    "args":{"who":"ann","outFile":"report.md"},"contextMapping":{"facts":"facts","items":"items"}}]},
+  {"id":"join","title":"Join","prompt":"Join."},{"id":"after","title":"After","prompt":"After."}])";
+constexpr const char* kNamesValues = R"("preconditions":["{who} is there"],"metaGuidance":["Write only {outFile}."],
+  "steps":[
+  {"id":"look","title":"Look for {who}","prompt":"Facts: {facts}. Items: {{items}}. Not set: {other}."},
+  {"id":"send","type":"decision","title":"Ask","decision":{"instruction":"Send {outFile} to {who}?",
+    "options":["Yes","No"]},"captureAs":"sent"},
+  {"id":"each","type":"loop","title":"Each","loop":{"type":"forEach","items":"items","maxIterations":5,"parallel":2},
+    "body":[{"id":"do-it","title":"Do","prompt":"Do {{currentItem}} in {outFile}."}]},
+  {"id":"done","title":"Done","prompt":"Done."}])";
+
+TEST_P(McpChildren, EveryTextOfAChildIsFilledAlsoWithObjectsAndLists) {
+  write_workflow("maps", kMapsValues);
+  write_workflow("kid", kNamesValues);
+  const std::string facts = R"({"files":["a.c"],"pad":")" + std::string(300, 'p') + R"("})";
+  const auto waiting = deliver(start_workflow("acme.maps").line["continueToken"], "Gathered.",
+                               R"({"facts":)" + facts + R"(,"items":["one","two"]})");
+  const auto first = look(waiting.line["children"].items().at(0)["continueToken"]);
+  EXPECT_THAT(first.text, AllOf(HasSubstr("Facts: " + facts + ". Items: [\"one\",\"two\"]. Not set: {other}."),
+                                HasSubstr("- ann is there"), HasSubstr("- Write only report.md."),
+                                HasSubstr("# Look for ann"), HasSubstr("- items: [")));
+  EXPECT_THAT(first.text, Not(HasSubstr("- facts: "))) << "shown whole in the prompt";
+  const auto asked = deliver(first.line["continueToken"], "Looked.");
+  EXPECT_THAT(asked.text, HasSubstr("Send report.md to ann?"));
+  shell("inbox answer " + asked.line["decision"].string_at("id").value_or("?") + " yes");
+  const auto bodies = look(asked.line["continueToken"]);
+  ASSERT_EQ(bodies.line["children"].size(), 2u) << bodies.text;
+  EXPECT_THAT(look(bodies.line["children"].items()[1]["continueToken"]).text, HasSubstr("Do two in report.md."));
+}
+
+TEST_P(McpChildren, AValueThatDoesNotFitIntoThePromptIsCutAndNamed) {
+  write_workflow("maps", kMapsValues);
+  write_workflow("kid", kNamesValues);
+  const auto waiting =
+      deliver(start_workflow("acme.maps").line["continueToken"], "Gathered.",
+              to_json(Value::object({{"facts", std::string(180'000, 'F')}, {"items", Value(Value::Array{"one"})}})));
+  const auto first = look(waiting.line["children"].items().at(0)["continueToken"]);
+  EXPECT_LT(first.text.size(), 20'000u);
+  EXPECT_THAT(first.text, AllOf(HasSubstr("FFF… [facts: 180000 bytes in total; the resource `signalbox://session/s-"),
+                                HasSubstr("- not shown: facts (180002 bytes)")));
+}
+
+TEST_P(McpChildren, LaterStepsRecallWhatChildrenLeft) {
+  write_workflow("maps", kMapsValues);
+  write_workflow("kid", R"("steps":[{"id":"look","title":"Look","prompt":"Look."}])");
+  const auto waiting = deliver(start_workflow("acme.maps").line["continueToken"], "Gathered.", R"({"items":[]})");
+  const auto child = look(waiting.line["children"].items().at(0)["continueToken"]);
+  deliver(child.line["continueToken"], "The door\nis rotten.", "{}", R"([{"kind":"acme.find","at":"door"}])");
+  const auto join = look(waiting.line["continueToken"]);
+  const auto after = deliver(join.line["continueToken"], "Joined.");
+  ASSERT_EQ(after.line["pending"].string_at("stepId"), "after") << after.text;
+  EXPECT_THAT(rehydrate(after.line["continueToken"]).text,
+              AllOf(HasSubstr("- acme.kid: complete (s-"), HasSubstr("): The door is rotten. [acme.find, 32 bytes]"),
+                    Not(HasSubstr("no notes"))));
+  const Value child_view = session_resource(child.line.string_at("sessionId").value_or(""));
+  EXPECT_EQ(child_view.string_at("lastNotes"), "The door\nis rotten.");
+  EXPECT_EQ(to_json(child_view["artifacts"]), R"([{"at":"door","kind":"acme.find"}])");
+}
+
+TEST_P(McpChildren, LaterPassesOfALoopKnowTheEarlierOnes) {
+  write_workflow("kid", R"("steps":[{"id":"look","title":"Look","prompt":"Look."}])");
+  write_workflow("passes", R"("steps":[{"id":"plan","title":"Plan","prompt":"P."},
+    {"id":"rounds","type":"loop","title":"Rounds","loop":{"type":"for","count":2,"maxIterations":2},"body":[
+      {"id":"kids","type":"parallel","title":"Kids","parallelDelegations":[{"workflowId":"acme.kid","goal":"Look"}]},
+      {"id":"pick","type":"decision","title":"Pick","decision":{"instruction":"Which gap?","options":["Door","Roof"]},
+        "captureAs":"gap"},
+      {"id":"judge","title":"Judge","prompt":"Judge."}]},
+    {"id":"end","title":"End","prompt":"E."}])");
+  const auto waiting = deliver(start_workflow("acme.passes").line["continueToken"], "Planned.");
+  EXPECT_THAT(waiting.text, HasSubstr("Rounds: iteration 1 of 2"));
+  const auto child = look(waiting.line["children"].items().at(0)["continueToken"]);
+  EXPECT_THAT(child.text, Not(HasSubstr("earlierIterations")));
+  deliver(child.line["continueToken"], "The door is rotten.");
+  const auto asked = look(waiting.line["continueToken"]);
+  shell("inbox answer " + asked.line["decision"].string_at("id").value_or("?") + " door");
+  const auto judge = look(asked.line["continueToken"]);
+  const auto next = deliver(judge.line["continueToken"], "Not enough.", "{}", R"([{"kind":"acme.gap","n":1}])");
+  const auto earlier = AllOf(HasSubstr("Earlier iterations delivered"), HasSubstr("  | Not enough."),
+                             HasSubstr(R"({"kind":"acme.gap","n":1})"), HasSubstr("  | Decided: gap is \"Door\""),
+                             HasSubstr("  | - acme.kid: complete (s-"), HasSubstr("The door is rotten."),
+                             HasSubstr("Rounds: iteration 2 of 2. Keep what the earlier ones produced"));
+  EXPECT_THAT(next.text, earlier);
+  EXPECT_THAT(rehydrate(next.line["continueToken"]).text, earlier);
+  EXPECT_THAT(look(next.line["children"].items().at(0)["continueToken"]).text,
+              AllOf(HasSubstr("- earlierIterations: \"This is iteration 2 of \\\"Rounds\\\"."),
+                    HasSubstr("The door is rotten."), HasSubstr("Not enough.")));
+}
+
+TEST_P(McpChildren, ABlindAgentIsShownOnlyItsInputs) {
+  write_workflow("blind", R"("role":"reviewer","isolation":{"mode":"blind","inputs":["ticket"]},"steps":[
+    {"id":"one","title":"One","prompt":"P."},{"id":"two","title":"Two","prompt":"P."}])");
+  const auto first = start_workflow("acme.blind");
+  const auto next = deliver(first.line["continueToken"], "Read.", R"({"ticket":"T-1","secretPlan":"we chose B"})");
+  const auto resumed = client->call("resume_session", Value::object({{"workspacePath", (root_ / "work").string()}}));
+  const std::string view = to_json(session_resource(first.line.string_at("sessionId").value_or("")));
+  for (const std::string& shown : {rehydrate(next.line["continueToken"]).text, to_json(resumed.line), view}) {
+    EXPECT_THAT(shown, AllOf(HasSubstr("T-1"), Not(HasSubstr("secretPlan")), Not(HasSubstr("we chose B"))));
+  }
+}
+
+TEST_P(McpChildren, ChildrenAreNamedByWhatNamesThemNotByTheirFiles) {
+  write_workflow("kid", R"("steps":[{"id":"look","title":"Look","prompt":"Look."}])");
+  write_workflow("families", R"("steps":[{"id":"plan","title":"Plan","prompt":"P."},
+    {"id":"fan","type":"parallel","title":"Fan","parallelDelegations":[
+      {"workflowId":"acme.kid","args":{"familyName":"correctness_invariants","deliverableName":"ci.md","code":"a1"}},
+      {"workflowId":"acme.kid","args":{"familyName":"runtime_production_risk","deliverableName":"rr.md","code":"b2"}}
+    ]}])");
+  const auto waiting = deliver(start_workflow("acme.families").line["continueToken"], "Planned.");
+  EXPECT_THAT(waiting.text, AllOf(HasSubstr("(correctness_invariants)"), HasSubstr("(runtime_production_risk)")));
 }
 
 INSTANTIATE_TEST_SUITE_P(BothEras, McpChildren, testing::Values(McpClient::Era::kSessions, McpClient::Era::kStateless),

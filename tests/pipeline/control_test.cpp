@@ -93,6 +93,24 @@ TEST(RunStatus, DistinguishesAnOpenQuestionFromAnAnsweredOne) {
   expect_status(place, "interrupted", false, "waiting");
 }
 
+TEST(RunQuestions, NeedASignatureWhereConfirmationsAreSigned) {
+  RunFixture place(SB_PROGRAM);
+  const std::string passphrase = "correct horse\n";
+  ASSERT_EQ(place.run({.arguments = {"operator", "init", "--name", "ann"}, .input = passphrase}).code, 0);
+  place.configure("merge: ask\nconfirmations: signed");
+  place.script(clean_run());
+  const ProgramResult asked = place.run_goal("Make the check pass");
+  EXPECT_EQ(asked.last()["question"], Value("merge")) << said(asked);
+  const std::string decision = place.open_decisions().at(0).string_at("decision").value_or("");
+  EXPECT_NE(place.answer(decision, "merge").code, 0);
+  EXPECT_EQ(place.open_decisions().size(), 1u);
+  const ProgramResult doctor = place.run({"doctor"});
+  EXPECT_THAT(doctor.output, Not(HasSubstr("open now, without a signature")));
+  ASSERT_EQ(place.run({.arguments = {"inbox", "answer", decision, "merge"}, .input = passphrase}).code, 0);
+  EXPECT_EQ(place.resume().code, 0);
+  EXPECT_EQ(place.shown()["outcome"], Value("merged"));
+}
+
 // A run whose coding agent was killed while it waited, and the next turns of the agent.
 struct Killed {
   explicit Killed(RunFixture& at) : place(at) {

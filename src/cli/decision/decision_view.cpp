@@ -20,14 +20,9 @@ std::string chosen(const DecisionOutcome& outcome) {
   return {};
 }
 
-// The options that need none, of a single decision.
 std::string exceptions(const inbox::OpenedDecision& opened) {
-  if (opened.question.shape != inbox::QuestionShape::kDecision) return {};
-  std::vector<std::string> ids;
-  for (const inbox::Choice& choice : opened.question.parts.front().options) {
-    if (choice.safe) ids.push_back(choice.id);
-  }
-  return ids.empty() ? "" : fmt::format(" except for {}", fmt::join(ids, ", "));
+  const std::string ids = inbox::unsigned_options(opened);
+  return ids.empty() ? "" : fmt::format(" except for {}", ids);
 }
 
 std::string status_text(const DecisionState& state) {

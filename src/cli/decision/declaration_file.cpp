@@ -32,13 +32,8 @@ decision::Author author_of(const Context& context, const inbox::Home& home, cons
   if (file == "-") return decision::Author::kModel;
   const auto path = context.seams.files.canonical(file);
   if (!path) return decision::Author::kModel;
-  const auto config = context.seams.files.canonical(home.homes().config);
-  // Once there are operators, who trust folders with their passphrase, a file copied into the configuration is not
-  // enough.
-  if (home.operators().empty() && config && is_within(*path, *config)) return decision::Author::kOperator;
   const inbox::TrustedFolders folders(context.seams.files, home.homes(), home.operators());
-  const auto trusted = folders.trusted_home_of(*path);
-  return trusted && *trusted ? decision::Author::kOperator : decision::Author::kModel;
+  return folders.may_claim_safety(*path).value_or(false) ? decision::Author::kOperator : decision::Author::kModel;
 }
 
 }  // namespace sb::cli

@@ -1,4 +1,4 @@
-// `signalbox trust DIR`: trusts a project's policy files as they are now.
+// `signalbox trust DIR`: trusts the policy files of a project, or of the configuration home, as they are now.
 #include "inbox/operators/trust.hpp"
 
 #include <fmt/format.h>
@@ -15,14 +15,14 @@ Status trust(const Context& context, const std::string& directory) {
     return fail(ErrorCode::kNotFound, fmt::format("{} is not a folder", quote_json(directory)));
   }
   const std::string path = SB_TRY(files.canonical(directory));
-  const inbox::PolicyFiles policy = SB_TRY(inbox::policy_files(files, path));
+  const HomeDirectories homes = SB_TRY(sb::homes(context.seams.environment));
+  const inbox::Operators operators = SB_TRY(inbox::OperatorFiles(files, homes).load());
+  inbox::TrustedFolders folders(files, homes, operators);
+  const inbox::PolicyFiles policy = SB_TRY(folders.policy_of(path));
   if (policy.names.empty()) {
     return fail(ErrorCode::kNotFound, fmt::format("{} has no signalbox.yaml, .signalbox or workflows", path),
                 "There is nothing to trust");
   }
-  const HomeDirectories homes = SB_TRY(sb::homes(context.seams.environment));
-  const inbox::Operators operators = SB_TRY(inbox::OperatorFiles(files, homes).load());
-  inbox::TrustedFolders folders(files, homes, operators);
   if (SB_TRY(folders.is_trusted(path, policy.hash))) {
     context.out(fmt::format("{} is already trusted\n", path));
     return {};
@@ -43,7 +43,7 @@ Status trust(const Context& context, const std::string& directory) {
 
 Action declare_trust(App& app) {
   auto directory = std::make_shared<std::string>();
-  app.add_option("DIR", *directory, "The project's folder")->required();
+  app.add_option("DIR", *directory, "The folder of a project, or your configuration home")->required();
   return [directory](Context& context) {
     const Status done = trust(context, *directory);
     return done ? kExitOk : report_answer(context, done.error());

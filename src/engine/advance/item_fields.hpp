@@ -1,8 +1,10 @@
 // The fields that the body of a forEach loop uses of its items, and the items that lack them. Pure.
 //
-// Used is what the steps of the body show whatever happens: `{{item.field}}` in titles, prompts, guidance, fragments
-// and what is handed to other workflows. Steps and fragments with a condition, and loops inside that may have no
-// iteration, do not count: their items may differ on purpose.
+// Used is what the steps of the body read, those of loops inside too: `{{item.field}}` in titles, prompts, guidance,
+// fragments, questions and what is handed to other workflows; the paths of `needs`, `optionsFrom`, `contextMapping`,
+// and of the lists and counts of loops inside. What is ruled out for an item does not count: by a condition that does
+// not hold for it or for the keys that are set, by one that reads a field which the item does not have (it is there for
+// such items), by a list that is empty. A condition that is not certain yet rules nothing out.
 #pragma once
 
 #include <optional>
@@ -13,9 +15,8 @@
 
 namespace sb::engine {
 
-std::vector<std::string> item_fields(const workflow::LoopStep& loop);
-// Of all loops over this list.
-std::vector<std::string> item_fields_of(const Program& program, std::string_view key);
+// The fields that all loops over this list use of any item, whatever it is.
+std::vector<std::string> item_fields_of(const Program& program, std::string_view key, const Value& view);
 
 // Nothing if all items have what the loop's body uses. `view`: the context in which the loop's list is looked up; a
 // list that is not set or not a list is not judged here.

@@ -4,6 +4,7 @@
 
 #include <gmock/gmock.h>
 
+#include "engine/answer/answer.hpp"
 #include "engine/testing/testing.hpp"
 
 namespace sb::engine {
@@ -28,9 +29,9 @@ Submission slices(const std::string& list) {
 
 TEST(ItemFields, AreThoseThatTheBodyShowsWhateverHappens) {
   const auto program = program_of(kSteps);
-  EXPECT_THAT(item_fields(*program->step("each").loop()), ElementsAre("title", "files", "plan.steps.length", "owner"));
-  EXPECT_THAT(item_fields_of(*program, "slices"), ElementsAre("title", "files", "plan.steps.length", "owner"));
-  EXPECT_THAT(item_fields_of(*program, "others"), IsEmpty());
+  const Value none = Value::object();
+  EXPECT_THAT(item_fields_of(*program, "slices", none), ElementsAre("title", "files", "plan.steps.length", "owner"));
+  EXPECT_THAT(item_fields_of(*program, "others", none), IsEmpty());
 }
 
 TEST(ItemFields, AListWhoseItemsLackThemIsRefusedWhereItIsSet) {
@@ -63,6 +64,69 @@ TEST(ItemFields, ItemsThatAreShownWholeNeedNone) {
                  "5}, body: [{id: body, title: T, prompt: 'Do {{currentItem}}, {{currentItem.length}} letters'}]}]"));
   journey.deliver({.notes = "n", .context = json(R"({"xs":["a","b"]})")});
   EXPECT_EQ(journey.tip().position.step, "body");
+}
+
+// What is refused when the first step sets `xs` for a loop with this body.
+std::string refused(const std::string& body, const std::string& context) {
+  SessionSimulator journey(program_of(
+      "[{id: one, title: T, prompt: P},{id: each, type: loop, title: L, loop: {type: forEach, items: xs, itemVar: x, "
+      "maxIterations: 9}, body: [" +
+      body + "]}]"));
+  const AdvanceResult result = journey.deliver({.notes = "n", .context = json(context)});
+  return result.blockers.empty() ? "" : result.blockers[0].message;
+}
+
+TEST(ItemFields, EveryPlaceThatReadsAnItemCounts) {
+  const std::string plain = "{id: body, title: T, prompt: P}";
+  const std::string one = R"({"xs":[{"a":1}],"size":"Large"})";
+  const auto lacks_b = HasSubstr("item 1 lacks b");
+  EXPECT_THAT(refused("{id: body, title: T, prompt: P, needs: [x.b]}", one), lacks_b);
+  EXPECT_THAT(refused("{id: ask, type: decision, title: T, decision: {instruction: 'Keep {{x.b}}?', options: [Aa, "
+                      "Bb]}, captureAs: k}," +
+                          plain,
+                      one),
+              lacks_b);
+  EXPECT_THAT(refused("{id: ask, type: decision, title: T, decision: {instruction: 'Keep which?', optionsFrom: x.b}, "
+                      "captureAs: k}," +
+                          plain,
+                      one),
+              lacks_b);
+  EXPECT_THAT(refused("{id: inner, type: loop, title: T, loop: {type: forEach, items: x.b, itemVar: y, maxIterations: "
+                      "3}, body: [" +
+                          plain + "]}",
+                      one),
+              lacks_b);
+  const std::string nested =
+      "{id: inner, type: loop, title: T, loop: {type: forEach, items: ys, itemVar: y, maxIterations: 3}, body: [{id: "
+      "body, title: T, prompt: '{{y.c}} of {{x.b}}'}]}";
+  EXPECT_THAT(refused(nested, one), lacks_b);
+  EXPECT_EQ(refused(nested, R"({"xs":[{"a":1}],"ys":[]})"), "");
+  const std::string waiting =
+      "{id: inner, type: loop, title: T, loop: {type: while, condition: {var: go}, maxIterations: 3}, body: [{id: "
+      "body, title: T, prompt: '{{x.b}}'}]}";
+  EXPECT_THAT(refused(waiting, one), lacks_b);
+  EXPECT_EQ(refused(waiting, R"({"xs":[{"a":1}],"go":false})"), "");
+}
+
+TEST(ItemFields, AConditionCountsUnlessItRulesTheItemOut) {
+  const auto step = [](const std::string& condition) {
+    return "{id: body, title: T, prompt: '{{x.b}}', runCondition: " + condition + "}";
+  };
+  const std::string large = R"({"xs":[{"a":1}],"size":"Large"})";
+  EXPECT_THAT(refused(step("{var: size, equals: Large}"), large), HasSubstr("item 1 lacks b"));
+  EXPECT_EQ(refused(step("{var: size, equals: Small}"), large), "");
+  EXPECT_THAT(refused(step("{var: later}"), large), HasSubstr("item 1 lacks b")) << "not certain yet";
+  EXPECT_EQ(refused(step("{var: x.b, equals: 1}"), large), "") << "it is there for items without the field";
+  EXPECT_THAT(refused(step("{var: x.a, equals: 1}"), R"({"xs":[{"a":2},{"a":1}]})"), HasSubstr(": item 2 lacks b"));
+}
+
+TEST(ItemFields, AreListedAlsoForAListWithASchema) {
+  const auto program = program_of(
+      "[{id: one, title: T, prompt: P, captures: {xs: {type: array, minItems: 1}}},{id: each, type: loop, title: L, "
+      "loop: {type: forEach, items: xs, itemVar: x, maxIterations: 9}, body: [{id: body, title: T, prompt: "
+      "'{{x.b}}'}]}]");
+  EXPECT_THAT(requirement_text(*program, {"one", {}}, Value::object()),
+              AllOf(HasSubstr("\"minItems\":1"), HasSubstr("each item with b")));
 }
 
 TEST(ItemFields, ALoopThatIsSkippedNeedsNone) {

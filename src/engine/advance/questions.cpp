@@ -201,7 +201,7 @@ Checked<Declaration> step_question(const SessionNode& asked, const Value& contex
   question.set("decision", question_name("ask", asked));
   if (question.find("profile") == nullptr) question.set("profile", "workflow");
   if (const auto instruction = question.string_at("instruction")) {
-    question.set("instruction", workflow::fill_in(*instruction, context));
+    question.set("instruction", workflow::fill_in(*instruction, context, asked.braces()));
   }
   // What is filled in comes from an agent, so the author's `door: two-way` does not cover it.
   const bool is_as_written = step.options_from.empty() && question["instruction"] == written;

@@ -67,15 +67,15 @@ void add_assessments(std::string& lines, const Program& program, const Step& ste
 }
 
 // The step in whose case alone a key is needed, as its reader knows it.
-std::string condition_of(const Program& program, const Value& capture, const Value& context) {
+std::string condition_of(const Program& program, const Value& capture, const Value& context, workflow::Braces braces) {
   const auto id = capture.string_at("ifNext");
   const StepNo number = id ? program.find(*id) : kNoStep;
   if (number == kNoStep) return {};
-  return fmt::format(", if \"{}\" comes next", workflow::fill_in_line(program.at(number).step->title, context));
+  return fmt::format(", if \"{}\" comes next", workflow::fill_in_line(program.at(number).step->title, context, braces));
 }
 
 void add_captures(std::string& lines, const Program& program, const Step& step, const Value& wanted,
-                  const Value& context) {
+                  const Value& context, workflow::Braces braces) {
   const Value* captures = wanted.find("captures");
   if (captures == nullptr || !captures->is_array()) return;
   for (const Value& capture : captures->items()) {
@@ -92,9 +92,9 @@ void add_captures(std::string& lines, const Program& program, const Step& step, 
     } else if (type != "any") {
       lines += fmt::format(" ({})", type);
     }
-    const std::vector<std::string> fields = has_schema ? std::vector<std::string>() : item_fields_of(program, key);
+    const std::vector<std::string> fields = item_fields_of(program, key, context);
     if (!fields.empty()) lines += fmt::format(", each item with {}", fmt::join(fields, ", "));
-    lines += condition_of(program, capture, context) + '\n';
+    lines += condition_of(program, capture, context, braces) + '\n';
   }
 }
 
@@ -110,7 +110,8 @@ void add_what_follows(std::string& lines, const Step& step, const Value& context
 
 }  // namespace
 
-std::string requirement_text(const Program& program, const Position& position, const Value& context) {
+std::string requirement_text(const Program& program, const Position& position, const Value& context,
+                             workflow::Braces braces) {
   const StepNo number = program.find(position.step);
   if (number == kNoStep) return {};
   const Step& step = *program.at(number).step;
@@ -120,7 +121,7 @@ std::string requirement_text(const Program& program, const Position& position, c
   add_contract(lines, program, step, context);
   add_exit(lines, program, program.at(number));
   add_assessments(lines, program, step);
-  add_captures(lines, program, step, wanted, context);
+  add_captures(lines, program, step, wanted, context, braces);
   add_what_follows(lines, step, context);
   return lines;
 }

@@ -106,7 +106,8 @@ std::string render_awaiting(const AwaitingView& view) {
   }
   text += fmt::format("\nA person must {} this: `{}`", view.is_signed ? "sign" : "answer", view.command);
   if (const auto url = decision.string_at("url"); url && !url->empty()) text += fmt::format(", or at {}", *url);
-  text += view.is_signed ? " in a terminal, with their passphrase.\n" : ".\n";
+  text += view.is_signed ? " in a terminal, with their passphrase" : "";
+  text += view.unsigned_options.empty() ? ".\n" : fmt::format("; {} needs none.\n", view.unsigned_options);
   const Value& relay = decision["relay"];
   if (relay.is_bool() && relay.as_bool()) {
     text += "Ask them, and pass on exactly their choice as `answer`. Do not choose for them.\n";
@@ -116,9 +117,8 @@ std::string render_awaiting(const AwaitingView& view) {
   return text;
 }
 
-std::string render_children(const Program& program, const Node& node, const std::vector<ChildView>& children,
-                            int needed, Surface surface) {
-  std::string text = fmt::format("# {}\n\n", title_of(program, node));
+std::string render_children(const StepView& view, const std::vector<ChildView>& children, int needed, Surface surface) {
+  std::string text = fmt::format("# {}\n\n{}", title_of(view.program, view.node), loop_banners(view));
   if (children.empty()) {
     return text + "None of its sessions applies here. Continue with the `continueToken` below.\n";
   }

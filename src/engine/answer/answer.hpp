@@ -47,21 +47,24 @@ struct StepView {
   std::string results = {};   // results_text(…)
   std::string iterated = {};  // earlier_iterations_text(…)
   workflow::Braces braces = workflow::Braces::kText;
-  Value references = {};  // as stored in session_started: [{id, path}]; path is null if the document was not found
+  std::string where = {};  // all context values can be read; shown with those that are cut
+  Value references = {};   // as stored in session_started: [{id, path}]; path is null if the document was not found
 };
 
 std::string render_step(const StepView& view);
 // The text above a step when a session is resumed; used on its own while the session waits for someone.
 std::string render_opening(const StepView& view);
+// `Fix each issue: iteration 2 of 5`, and the item if there is one: a paragraph for each loop around the step.
+std::string loop_banners(const StepView& view);
 // The step's checks as the agent sees them, one `- ` line each; empty if there are none.
-std::string requirement_text(const Program& program, const Position& position, const Value& context);
+std::string requirement_text(const Program& program, const Position& position, const Value& context,
+                             workflow::Braces braces = workflow::Braces::kText);
+// The context keys whose whole values the step's own text shows.
+std::set<std::string, std::less<>> keys_shown_by(const StepView& view);
 
 // An attempt that was not counted may be repeated with the same token.
 std::string render_blocked(const Program& program, const Node& node, const std::vector<Blocker>& blockers,
                            bool is_token_spent = true);
-
-// The context keys that a step's own text shows whole.
-std::set<std::string, std::less<>> keys_shown_by(const workflow::Step& step, workflow::Braces braces);
 
 // The sessions a step has started; one that ended has an outcome and needs no token.
 struct ChildView {
@@ -75,6 +78,7 @@ struct AwaitingView {
   std::string command = {};  // the command with which a person answers
   std::string shown = {};    // the question as it is shown; empty: the decision's own text
   bool is_signed = false;
+  std::string unsigned_options = {};     // of a signed one: `reject, stop`, which need no signature
   bool has_no_operator = false;          // asked before there was an operator to sign: it can only be asked again
   const ChildView* evaluator = nullptr;  // the judging session, if there is one
 };
@@ -82,8 +86,8 @@ std::string render_awaiting(const AwaitingView& view);
 
 // `needed`: how many must succeed before the step continues; 0: all must end. How an agent of a certain client runs
 // them is added where the client is known (mcp/tools/running_children.hpp).
-std::string render_children(const Program& program, const Node& node, const std::vector<ChildView>& children,
-                            int needed = 0, Surface surface = Surface::kCommands);
+std::string render_children(const StepView& view, const std::vector<ChildView>& children, int needed = 0,
+                            Surface surface = Surface::kCommands);
 
 std::string render_complete(const Program& program, const std::vector<std::string>& notices,
                             const std::string& results = {});

@@ -368,6 +368,9 @@ TEST(Answer, AWaitingAnswerSaysWhoAnswersAndWhere) {
   EXPECT_THAT(
       render_awaiting({.decision = decision, .command = command, .is_signed = true}),
       HasSubstr("A person must sign this: `signalbox inbox answer d-1 approve` in a terminal, with their passphrase."));
+  EXPECT_THAT(
+      render_awaiting({.decision = decision, .command = command, .is_signed = true, .unsigned_options = "reject"}),
+      HasSubstr("in a terminal, with their passphrase; reject needs none.\n"));
   decision.set("url", "http://localhost/d-1");
   decision.set("relay", true);
   const std::string relayed = render_awaiting({.decision = decision, .command = command});
@@ -393,13 +396,15 @@ TEST(Answer, ChildrenAreShownWithTokensAndOutcomes) {
   const std::vector<ChildView> children = {{.id = "a", .workflow_id = "helper", .goal = "Look", .token = "ct_a"},
                                            {.id = "b", .workflow_id = "helper", .outcome = "dead", .reason = "silent"},
                                            {.id = "c", .workflow_id = "helper"}};
-  const std::string text = render_children(program, node, children);
+  const Value context = Value::object();
+  const StepView view{.program = program, .node = node, .context = context};
+  const std::string text = render_children(view, children);
   EXPECT_THAT(text, HasSubstr("# Fan out\n"));
   EXPECT_THAT(text, HasSubstr("- a (helper): Look\n  continueToken: ct_a\n"));
   EXPECT_THAT(text, HasSubstr("- b (helper) [dead: silent]\n"));
   EXPECT_THAT(text, HasSubstr("- c (helper) [queued]\n"));
   EXPECT_THAT(text, HasSubstr("continues when all have ended"));
-  EXPECT_THAT(render_children(program, node, children, 2), HasSubstr("when 2 of 3 have completed"));
+  EXPECT_THAT(render_children(view, children, 2), HasSubstr("when 2 of 3 have completed"));
 }
 
 TEST(Answer, TheEndAndAnOldNodeAreReported) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/document/shown_values.hpp"
+#include "base/text.hpp"
 #include "base/text/printable.hpp"
 #include "base/text/unicode.hpp"
 
@@ -14,17 +15,19 @@ namespace {
 constexpr std::size_t kCapturedNotesBytes = 8u << 10;
 constexpr std::size_t kLeastShare = 600;
 constexpr std::size_t kReasonBytes = 300;
+constexpr std::size_t kBriefBytes = 200;  // of a child's notes
 // Reserved for the line about the rest.
 constexpr std::size_t kClosingBytes = 300;
 
-std::string heading_of(const ChildResult& result) {
-  std::string text = "## " + result.id;
+// `taste (critics): complete (s-1)`
+std::string name_and_outcome(const ChildResult& result) {
+  std::string text = result.id;
   if (!result.label.empty()) text += fmt::format(" ({})", result.label);
   text += ": " + result.outcome;
   if (!result.reason.empty())
     text += fmt::format(", {}", one_line(printable(utf8_prefix(result.reason, kReasonBytes))));
   if (!result.session.empty()) text += fmt::format(" ({})", result.session);
-  return text + '\n';
+  return text;
 }
 
 std::string artifact_line(const ChildResult::Artifact& artifact, std::size_t room) {
@@ -35,7 +38,7 @@ std::string artifact_line(const ChildResult::Artifact& artifact, std::size_t roo
 }
 
 std::string result_entry(const ChildResult& result, std::size_t share) {
-  std::string text = heading_of(result);
+  std::string text = fmt::format("## {}\n", name_and_outcome(result));
   const std::string& notes = is_blank(result.notes) ? result.recap : result.notes;
   std::size_t artifacts = 0;
   for (const ChildResult::Artifact& artifact : result.artifacts) artifacts += artifact.bytes;
@@ -96,6 +99,26 @@ std::string results_text(const std::vector<ChildResult>& results, std::size_t bu
   const std::size_t more = results.size() - shown;
   if (more > 0) text += fmt::format("And {} more. ", more);
   if (more > 0 || is_short) text += fmt::format("The whole of each: {}\n\n", where);
+  return text;
+}
+
+std::string results_brief(const std::vector<ChildResult>& results, std::size_t more, std::size_t budget) {
+  constexpr std::size_t kMoreBytes = 32;
+  std::string text;
+  std::size_t shown = 0;
+  for (const ChildResult& result : results) {
+    std::string line = "- " + name_and_outcome(result);
+    const std::string notes = one_line(printable(is_blank(result.notes) ? result.recap : result.notes));
+    if (!notes.empty()) line += ": " + shortened(notes, kBriefBytes);
+    for (const ChildResult::Artifact& artifact : result.artifacts) {
+      line += fmt::format(" [{}, {} bytes]", printable(artifact.kind), artifact.bytes);
+    }
+    if (text.size() + line.size() + kMoreBytes > budget) break;
+    text += line + '\n';
+    ++shown;
+  }
+  more += results.size() - shown;
+  if (more > 0) text += fmt::format("- and {} more\n", more);
   return text;
 }
 

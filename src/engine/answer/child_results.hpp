@@ -32,6 +32,10 @@ Value captured_value(const ChildResult& result);
 // JSON on one line, so that none of them can pass as ours. Empty without results.
 std::string results_text(const std::vector<ChildResult>& results, std::size_t budget, std::string_view where);
 
+// One line each, as a reminder: how it ended and how its notes begin. At most `budget` bytes; `more`: how many others
+// there are. Empty without results.
+std::string results_brief(const std::vector<ChildResult>& results, std::size_t more, std::size_t budget);
+
 // A text behind bars with at most so many bytes; says what is left out.
 std::string quoted_part(std::string_view text, std::size_t bytes);
 

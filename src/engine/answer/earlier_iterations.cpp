@@ -56,6 +56,13 @@ bool repeats(const Program& program, const LoopFrame& frame) {
   return loop != nullptr && loop->loop.kind != workflow::Loop::Kind::kForEach;
 }
 
+const LoopFrame* repeated_loop(const Program& program, const Position& position) {
+  for (auto frame = position.loops.rbegin(); frame != position.loops.rend(); ++frame) {
+    if (repeats(program, *frame)) return &*frame;
+  }
+  return nullptr;
+}
+
 const LoopFrame* begun_iteration(const Program& program, const Position& from, const Position& to) {
   for (std::size_t i = 0; i < std::min(from.loops.size(), to.loops.size()); ++i) {
     if (from.loops[i].loop != to.loops[i].loop) return nullptr;

@@ -22,6 +22,9 @@ std::string earlier_iterations_text(const std::vector<IteratedStep>& newest_firs
 // Whether this is a later iteration of a loop that repeats the same work. A forEach has another item each time.
 bool repeats(const Program& program, const LoopFrame& frame);
 
+// The innermost loop around a position that `repeats`; nullptr if there is none.
+const LoopFrame* repeated_loop(const Program& program, const Position& position);
+
 // The loop of which `to` begins a later iteration, coming from `from`; nullptr if it does not.
 const LoopFrame* begun_iteration(const Program& program, const Position& from, const Position& to);
 

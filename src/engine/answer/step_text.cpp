@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/limits.hpp"
 #include "base/text/printable.hpp"
 #include "base/text/unicode.hpp"
 #include "engine/answer/answer.hpp"
@@ -13,18 +14,23 @@ namespace sb::engine {
 namespace {
 
 using workflow::Definition;
+using workflow::Filler;
 using workflow::FunctionDefinition;
 using workflow::Step;
 
 // Loop items longer than this are cut; the step's prompt says which part matters.
 constexpr std::size_t kItemBytes = 1'000;
 
-std::string fill(const StepView& view, std::string_view text) {
-  return workflow::fill_in(text, view.context, view.braces);
+Filler filler_of(const StepView& view) {
+  return {view.context,
+          view.braces,
+          {.value_bytes = limits::kFilledValueBytes, .all_bytes = limits::kFilledBytes, .where = view.where}};
 }
 
-std::string fill_line(const StepView& view, std::string_view text) {
-  return workflow::fill_in_line(text, view.context, view.braces);
+std::vector<std::string> filled_lines(Filler& filler, const std::vector<std::string>& lines) {
+  std::vector<std::string> filled;
+  for (const std::string& line : lines) filled.push_back(filler.fill(line));
+  return filled;
 }
 
 void add_paragraph(std::string& text, std::string_view paragraph) {
@@ -72,11 +78,12 @@ void add_opening(std::string& text, const StepView& view) {
   const Definition& definition = view.program.definition();
   const bool is_resumed = view.render_reason == RenderReason::kRehydrate;
   if (is_resumed && !view.goal.empty()) add_paragraph(text, "Goal: " + view.goal);
-  add_list(text, "Preconditions:", definition.preconditions);
-  add_list(text, "Throughout:", definition.meta_guidance);
+  Filler filler = filler_of(view);
+  add_list(text, "Preconditions:", filled_lines(filler, definition.preconditions));
+  add_list(text, "Throughout:", filled_lines(filler, definition.meta_guidance));
   if (!is_resumed || view.node.depth == 0) {
-    add_list(text,
-             "Answer these from what you know; ask a person the rest with `ask`:", definition.clarification_prompts);
+    add_list(text, "Answer these from what you know; ask a person the rest with `ask`:",
+             filled_lines(filler, definition.clarification_prompts));
   }
   add_list(text, "References:", reference_lines(view));
   if (!view.values.empty()) add_paragraph(text, "Context:\n" + view.values);
@@ -92,7 +99,6 @@ std::string item_text(const Value& item) {
   return begin.size() == whole.size() ? whole : fmt::format("{}… ({} bytes in total)", begin, whole.size());
 }
 
-// `Fix each issue: iteration 2 of 5`, and the item if there is one.
 std::string loop_banner(const StepView& view, const LoopFrame& frame) {
   const StepNo number = view.program.find(frame.loop);
   if (number == kNoStep || view.program.at(number).step->loop() == nullptr) return {};
@@ -111,7 +117,9 @@ std::string loop_banner(const StepView& view, const LoopFrame& frame) {
     const Value* value = workflow::look_up(view.context, *key);
     if (value != nullptr && value->is_integer()) of(value->as_integer());
   }
-  std::string banner = fmt::format("{}: iteration {} of {}", fill_line(view, step.title), frame.iteration + 1, rounds);
+  std::string banner =
+      fmt::format("{}: iteration {} of {}", workflow::fill_in_line(step.title, view.context, view.braces),
+                  frame.iteration + 1, rounds);
   if (repeats(view.program, frame)) banner += ". Keep what the earlier ones produced and add what they missed.";
   if (loop.kind == workflow::Loop::Kind::kForEach) {
     if (const Value* item = view.context.find(loop.item_var)) banner += fmt::format("\nItem: {}", item_text(*item));
@@ -202,37 +210,34 @@ std::string metrics_text(workflow::MetricsProfile profile, bool is_last, bool ma
   return {};
 }
 
-void add_own_words(std::string& text, const StepView& view, const Step& step) {
-  text += fmt::format("# {}\n\n", fill_line(view, step.title));
-  for (const LoopFrame& frame : view.node.position.loops) add_paragraph(text, loop_banner(view, frame));
-  if (!step.agent_role.empty()) add_paragraph(text, "Your role: " + fill(view, step.agent_role));
-  add_paragraph(text, fill(view, step.prompt));
-  std::vector<std::string> guidance;
-  for (const std::string& line : step.guidance) guidance.push_back(fill(view, line));
-  add_list(text, "Guidance:", guidance);
+void add_own_words(std::string& text, const StepView& view, Filler& filler, const Step& step) {
+  text += fmt::format("# {}\n\n", filler.fill_line(step.title));
+  text += loop_banners(view);
+  if (!step.agent_role.empty()) add_paragraph(text, "Your role: " + filler.fill(step.agent_role));
+  add_paragraph(text, filler.fill(step.prompt));
+  add_list(text, "Guidance:", filled_lines(filler, step.guidance));
   add_list(text, "Functions:", function_lines(view, step));
   for (const workflow::PromptFragment& fragment : step.fragments) {
     if (fragment.when && !workflow::holds(*fragment.when, view.context)) continue;
-    add_paragraph(text, fill(view, fragment.text));
+    add_paragraph(text, filler.fill(fragment.text));
   }
 }
 
 }  // namespace
 
-std::set<std::string, std::less<>> keys_shown_by(const Step& step, workflow::Braces braces) {
-  std::set<std::string, std::less<>> keys;
-  const auto add = [&](const std::string& text) {
-    for (std::string& path : workflow::paths_in(text)) {
-      if (path.find('.') == std::string::npos) keys.insert(std::move(path));
-    }
-    for (std::size_t at = text.find('{'); braces != workflow::Braces::kText && at != std::string::npos;
-         at = text.find('{', at + 1)) {
-      if (const auto name = workflow::argument_name_at(text, at); !name.empty()) keys.emplace(name);
-    }
-  };
-  add(step.prompt);
-  for (const std::string& line : step.guidance) add(line);
-  return keys;
+std::set<std::string, std::less<>> keys_shown_by(const StepView& view) {
+  const StepNo number = view.program.find(view.node.position.step);
+  if (number == kNoStep) return {};
+  std::string text;
+  Filler filler = filler_of(view);
+  add_own_words(text, view, filler, *view.program.at(number).step);
+  return filler.shown_whole();
+}
+
+std::string loop_banners(const StepView& view) {
+  std::string text;
+  for (const LoopFrame& frame : view.node.position.loops) add_paragraph(text, loop_banner(view, frame));
+  return text;
 }
 
 std::string render_opening(const StepView& view) {
@@ -253,9 +258,10 @@ std::string render_step(const StepView& view) {
   if (view.render_reason != RenderReason::kAdvance) add_opening(text, view);
   add_paragraph(text, view.results);
   add_paragraph(text, view.iterated);
-  add_own_words(text, view, step);
+  Filler filler = filler_of(view);
+  add_own_words(text, view, filler, step);
   if (step.ask_for_files) add_paragraph(text, "If you need files that you do not have, first ask for them by name.");
-  const std::string checks = requirement_text(view.program, view.node.position, view.context);
+  const std::string checks = requirement_text(view.program, view.node.position, view.context, view.braces);
   if (!checks.empty()) add_paragraph(text, "Checked on delivery:\n" + checks);
   add_paragraph(text, interlock_text(step.interlock));
   const bool may_write = !step.interlock.writes_declared || !step.interlock.writes.empty();

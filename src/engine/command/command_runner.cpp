@@ -95,14 +95,14 @@ std::string SandboxedCommandRunner::refusal(const std::string& command, const wo
   return fmt::format("the project's files are not trusted. A person must review them and run: {}", trust);
 }
 
-bool SandboxedCommandRunner::is_trusted(std::span<const workflow::Origin> origins) const {
+bool SandboxedCommandRunner::may_claim_safety(std::span<const workflow::Origin> origins) const {
+  const inbox::TrustedFolders folders(seams_.files, homes_, operators_);
   return std::ranges::all_of(origins, [&](const workflow::Origin& origin) {
-    if (origin.kind != workflow::SourceKind::kProject) return true;
+    if (origin.kind == workflow::SourceKind::kBundled) return true;
     const auto real = seams_.files.canonical(origin.file);
     const auto bytes = real ? seams_.files.read(*real, limits::kWorkflowBytes) : std::unexpected(real.error());
     if (!bytes || sha256_hex(*bytes) != origin.digest) return false;
-    const auto trusted = inbox::TrustedFolders(seams_.files, homes_, operators_).trusted_home_of(*real);
-    return trusted && *trusted;
+    return folders.may_claim_safety(*real).value_or(false);
   });
 }
 

@@ -28,9 +28,10 @@ class CommandRunner {
   // `should_continue` is called about once a second while the command runs; false ends it. May be empty.
   virtual CommandRun run(const std::string& command, const std::string& workspace,
                          std::span<const workflow::Origin> origins, const std::function<bool()>& should_continue) = 0;
-  // Whether the user answers for all these files: each is bundled, the user's own, or a project's that is trusted and
-  // still the one the session pinned.
-  virtual bool is_trusted(std::span<const workflow::Origin> origins) const = 0;
+  // Whether what these files say about danger counts: each is bundled, or still the one the session pinned and in a
+  // place that the user vouches for (TrustedFolders::may_claim_safety). Where a catalog found it is not enough, because
+  // an agent can name and attach folders.
+  virtual bool may_claim_safety(std::span<const workflow::Origin> origins) const = 0;
   // engine/command/changed_files.hpp
   virtual std::optional<std::vector<std::string>> changed_files(const std::string& workspace, const std::string& commit,
                                                                 TimestampMs since) = 0;
@@ -52,7 +53,7 @@ class SandboxedCommandRunner final : public CommandRunner {
       : seams_(seams), homes_(homes), operators_(operators), limits_(limits) {}
   CommandRun run(const std::string& command, const std::string& workspace, std::span<const workflow::Origin> origins,
                  const std::function<bool()>& should_continue) override;
-  bool is_trusted(std::span<const workflow::Origin> origins) const override;
+  bool may_claim_safety(std::span<const workflow::Origin> origins) const override;
   std::optional<std::vector<std::string>> changed_files(const std::string& workspace, const std::string& commit,
                                                         TimestampMs since) override;
   // Hidden from later commands, in addition to what is always hidden.

@@ -221,7 +221,7 @@ class SlowCommand final : public CommandRunner {
     if (should_continue && !should_continue()) return {.command = command, .was_cancelled = true};
     return {.command = command, .exit = 0, .sandbox = "none"};
   }
-  bool is_trusted(std::span<const workflow::Origin>) const override { return false; }
+  bool may_claim_safety(std::span<const workflow::Origin>) const override { return false; }
   std::optional<std::vector<std::string>> changed_files(const std::string&, const std::string&, TimestampMs) override {
     return std::nullopt;
   }

@@ -394,6 +394,11 @@ Result<Value> Sessions::context(const Node& node) {
   return parts_->store.read([&](store::Snapshot& snapshot) { return read_json_blob(snapshot, node.context); });
 }
 
+Result<Value> Sessions::visible_context(const Summary& summary) {
+  const Value held = SB_TRY(context(SB_TRY(node(summary.id, summary.tip))));
+  return workflow::visible_context(SB_TRY(program(summary.hash))->definition(), held);
+}
+
 Result<std::shared_ptr<const Program>> Sessions::program(std::string_view hash) {
   const std::scoped_lock lock(parts_->mutex);
   return parts_->store.read([&](store::Snapshot& snapshot) { return parts_->programs.get(snapshot, hash); });

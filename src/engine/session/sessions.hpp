@@ -126,6 +126,8 @@ class Sessions {
   // What an attempt delivered.
   Result<Output> output(std::string_view session, const Attempt& attempt);
   Result<Value> context(const Node& node);
+  // What the agent of a session may see of it.
+  Result<Value> visible_context(const Summary& summary);
   // By its hash, as in Node::artifacts.
   Result<Value> artifact(std::string_view hash);
   // A token that resumes the session at its tip.

@@ -5,7 +5,7 @@
 //   session_started   {v: 1, session, workflow, name, hash, origins: [{kind, folder, file, digest}], goal, context,
 //                      autonomous, workspace, depth, [repository], [git_branch], [git_head],
 //                      [parent: {session, node, child}], [lineage], [references], [run],    lineage: lineage_proof.hpp
-//                      [out_of_scope: [sentence or path]]}             run: drives it
+//                      [out_of_scope: [sentence or path]], [braces]}   run: drives it; braces: session_node.hpp
 //   node_opened       {node, parent, attempt, kind, step, title, loops: [{loop, iteration}], context, jumps,
 //                      artifacts, depth, [children: [{id, workflow, hash, goal, capture_as, session, context, [label],
 //                      [tier]}]], [decision]}                         parent and attempt 0: the first one

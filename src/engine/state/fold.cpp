@@ -128,6 +128,7 @@ Status SessionFold::session_started() {
   summary.git_branch = payload_.optional_string("git_branch");
   summary.git_head = payload_.optional_string("git_head");
   summary.run = payload_.optional_string("run");
+  summary.braces = payload_.optional_string("braces");
   if (payload_.has("out_of_scope")) summary.out_of_scope = payload_.strings("out_of_scope");
   if (payload_.has("parent")) {
     StoredReader parent(payload_.object("parent"), "the parent of a session");

@@ -258,6 +258,7 @@ Value to_value(const Summary& summary) {
   // Absent where none applies, as in rows that earlier versions wrote.
   if (!summary.run.empty()) value.set("run", summary.run);
   if (summary.is_taken_over) value.set("taken_over", true);
+  if (!summary.braces.empty()) value.set("braces", summary.braces);
   if (!summary.out_of_scope.empty()) value.set("out_of_scope", Value::array(summary.out_of_scope));
   return value;
 }
@@ -293,6 +294,7 @@ Result<Summary> summary_from(const Value& value) {
   summary.events = stored.integer("events", 0);
   summary.run = stored.optional_string("run");
   summary.is_taken_over = stored.optional_boolean("taken_over");
+  summary.braces = stored.optional_string("braces");
   if (stored.has("out_of_scope")) summary.out_of_scope = stored.strings("out_of_scope");
   SB_TRY(stored.done(true));
   return summary;

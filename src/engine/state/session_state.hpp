@@ -130,6 +130,7 @@ struct Summary {
   int depth = 0;               // number of ancestors
   std::string run;             // that drives it; empty: none
   bool is_taken_over = false;  // from that run, by a person
+  std::string braces;          // session_node.hpp; only of the body of a parallel loop
   // Sentences and paths: what its agents must not change, whatever a step allows.
   std::vector<std::string> out_of_scope;
   TimestampMs started_at = 0, updated_at = 0;

@@ -5,7 +5,10 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <tuple>
 
+#include "base/limits.hpp"
+#include "base/text.hpp"
 #include "base/text/printable.hpp"
 #include "base/text/unicode.hpp"
 #include "workflow/compile/prompt_text.hpp"
@@ -16,6 +19,7 @@ namespace {
 using workflow::Delegation;
 
 constexpr std::size_t kLabelBytes = 60;
+constexpr std::string_view kNamingArguments[] = {"name", "family", "focus", "role"};
 
 // The initial context of a child: the keys mapped to it, then the arguments, which take precedence.
 Value child_context(const Delegation& delegation, const Value& context, workflow::Braces braces) {
@@ -38,7 +42,7 @@ Child delegated_child(const Delegation& delegation, const SessionNode& at, const
   child.workflow_id = delegation.workflow_id;
   const auto& calls = at.program.compiled().calls;
   if (const auto found = calls.find(delegation.workflow_id); found != calls.end()) child.hash = found->second;
-  child.goal = workflow::fill_in(delegation.goal, context, at.braces());
+  child.goal = workflow::Filler(context, at.braces(), {.value_bytes = limits::kFilledValueBytes}).fill(delegation.goal);
   child.capture_as = delegation.capture_as;
   child.tier = tier_of(delegation);
   child.context = child_context(delegation, context, at.braces());
@@ -56,18 +60,31 @@ std::string name_in(const Value& value) {
   return is_blank(text) || printable(text) != text || text.find('\n') != text.npos ? std::string() : text;
 }
 
-// The argument in which all of them differ, such as `familyName`: one whose values are single words if there is one,
-// else the one with the shortest values; empty if there is none.
+// Authors call it `familyName`, `reviewFocus`, `role`.
+bool names_its_child(std::string_view argument) {
+  const std::string name = to_lower(argument);
+  return std::ranges::any_of(kNamingArguments, [&](std::string_view word) { return name.ends_with(word); });
+}
+
+// `report.md`, `out/report`
+bool looks_like_file(std::string_view value) {
+  const std::size_t dot = value.rfind('.');
+  return value.contains('/') || (dot != std::string_view::npos && dot > 0 && dot + 1 < value.size());
+}
+
+// The argument in which all of them differ: one whose values do not look like files, that is called a name, whose
+// values are single words, and the shortest, in this order; empty if there is none.
 std::string distinguishing_argument(const Delegation& delegation, const std::vector<Child*>& siblings) {
   std::string best;
-  std::pair<bool, std::size_t> least;  // whether it has blanks, its bytes
+  std::tuple<bool, bool, bool, std::size_t> least;
   for (const auto& [name, text] : delegation.args) {
     std::set<std::string> values;
-    std::pair<bool, std::size_t> cost{false, 0};
+    std::tuple<bool, bool, bool, std::size_t> cost{false, !names_its_child(name), false, 0};
     for (const Child* child : siblings) {
       const std::string value = name_in(child->context[name]);
-      cost.first = cost.first || value.find(' ') != std::string::npos;
-      cost.second += value.size();
+      std::get<0>(cost) = std::get<0>(cost) || looks_like_file(value);
+      std::get<2>(cost) = std::get<2>(cost) || value.contains(' ');
+      std::get<3>(cost) += value.size();
       if (!value.empty()) values.insert(value);
     }
     if (values.size() < siblings.size() || (!best.empty() && cost >= least)) continue;

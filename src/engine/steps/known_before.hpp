@@ -3,6 +3,7 @@
 #pragma once
 
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -23,13 +24,16 @@ Result<std::vector<Node>> joined_before(store::Snapshot& snapshot, const std::st
 // What their children left.
 Result<std::string> results_before(store::Snapshot& snapshot, const std::vector<Node>& joined, Surface surface);
 
-// The context values of the node's branch, except those that its text shows anyway.
+// The context values of the node's branch, except those that its text shows anyway (`shown`: those of the step's own).
 Result<std::string> values_before(store::Snapshot& snapshot, const SessionNode& at, const std::vector<Node>& joined,
-                                  Surface surface);
+                                  std::set<std::string, std::less<>> shown, Surface surface);
 
 // For the first step of a later iteration, coming from `from`. Reads a bounded number of steps, however long the loop
 // is. `outcome`: what has just been delivered there and is not in the rows yet; may be null.
 Result<std::string> iterations_before(store::Snapshot& snapshot, const SessionNode& at, const Node& from,
                                       const AdvanceResult* outcome);
+// For the sessions that a step of a later iteration starts, whichever step of it.
+Result<std::string> iterations_for_children(store::Snapshot& snapshot, const SessionNode& at, const Node& from,
+                                            const AdvanceResult* outcome);
 
 }  // namespace sb::engine

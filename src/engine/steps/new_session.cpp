@@ -69,6 +69,7 @@ Value started_value(const NewSession& new_session, const std::string& context, c
   add("git_branch", new_session.git_branch);
   add("git_head", new_session.git_head);
   add("run", new_session.run);
+  add("braces", new_session.braces);
   if (!new_session.parent_session.empty()) {
     value.set("parent", Value::object({{"session", new_session.parent_session},
                                        {"node", new_session.parent_node},

@@ -26,6 +26,7 @@ struct NewSession {
   std::string parent_session, parent_child;
   NodeNo parent_node = 0;
   int depth = 0;
+  std::string braces;  // session_node.hpp
   std::vector<std::string> out_of_scope;
 
   // A session that a node of `parent` starts, in the same workspace; `child` is its name there.

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <set>
+
 #include "base/assert.hpp"
 #include "base/limits.hpp"
 #include "base/text.hpp"
@@ -79,7 +81,7 @@ SessionResponse complete(const SessionNode& at, const std::vector<std::string>& 
 
 struct ResponseWriter::Question {
   Value decision;
-  std::string shown, command;
+  std::string shown, command, unsigned_options;
   bool is_signed = false, has_no_operator = false;
   bool is_missing = false;  // in this inbox
 };
@@ -100,10 +102,13 @@ Result<SessionResponse> ResponseWriter::open(store::Snapshot& snapshot, const Se
   view.references = std::move(occasion.references);
   view.results = results;
   view.braces = at.braces();
+  view.where = where_to_read(at.summary.id, surface_);
   if (is_resumed) {
-    view.values = SB_TRY(values_before(snapshot, at, joined, surface_));
+    const auto shown = at.node.kind == NodeKind::kStep ? keys_shown_by(view) : std::set<std::string, std::less<>>();
+    view.values = SB_TRY(values_before(snapshot, at, joined, shown, surface_));
     view.recall = SB_TRY(recall_before(snapshot, at));
-  } else if (before) {
+  }
+  if (before) {
     view.iterated = SB_TRY(iterations_before(snapshot, at, *before, occasion.outcome));
   }
   if (!at.node.waiting) return step(snapshot, at, view);
@@ -130,7 +135,8 @@ Result<SessionResponse> ResponseWriter::step(store::Snapshot& snapshot, const Se
     for (const std::string& notice : view.notices) response.text += notice + "\n\n";
   }
   response.text += view.results;
-  response.text += render_children(at.program, at.node, started, parallel != nullptr ? parallel->quorum : 0, surface_);
+  response.text += view.iterated;
+  response.text += render_children(view, started, parallel != nullptr ? parallel->quorum : 0, surface_);
   return response;
 }
 
@@ -162,6 +168,7 @@ Result<SessionResponse> ResponseWriter::awaiting(store::Snapshot& snapshot, cons
                                    .command = asked.command,
                                    .shown = asked.shown,
                                    .is_signed = asked.is_signed,
+                                   .unsigned_options = asked.unsigned_options,
                                    .has_no_operator = asked.has_no_operator,
                                    .evaluator = evaluator.token.empty() ? nullptr : &evaluator});
   return response;
@@ -176,6 +183,7 @@ Result<ResponseWriter::Question> ResponseWriter::question(store::Snapshot& snaps
   if (!state) return std::unexpected(state.error());
   asked.decision = decision_value(*state, inbox_.may_relay(*state));
   asked.is_signed = state->opened.needs_signature;
+  if (asked.is_signed) asked.unsigned_options = inbox::unsigned_options(state->opened);
   asked.has_no_operator = asked.is_signed && !state->opened.operators;
   const auto declared = declaration_of(state->opened);
   if (declared) asked.shown = inbox::choice_text(*declared);

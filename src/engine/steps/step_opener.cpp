@@ -8,10 +8,14 @@
 #include "engine/answer/session_error.hpp"
 #include "engine/state/child_rows.hpp"
 #include "engine/steps/child_sessions.hpp"
+#include "engine/steps/known_before.hpp"
 #include "workflow/compile/prompt_text.hpp"
 
 namespace sb::engine {
 namespace {
+
+// What the child sessions of a later iteration find in their context.
+constexpr std::string_view kEarlierIterations = "earlierIterations";
 
 // The newest of each kind on a branch. An unsolicited artifact counts only if no requested one has its kind.
 std::map<std::string, std::string> newest_artifacts(const Node& from, const AdvanceResult& outcome) {
@@ -25,6 +29,17 @@ std::string missing_text(const std::vector<Blocker>& missing) {
   std::string text;
   for (const Blocker& blocker : missing) text += fmt::format("{}{}", text.empty() ? "" : "; ", blocker.message);
   return text;
+}
+
+// Unless the workflow uses the name itself, or there is no room.
+void add_to_contexts(std::vector<Child>& children, std::string_view key, const std::string& text) {
+  if (text.empty()) return;
+  for (Child& child : children) {
+    if (child.context.find(key) != nullptr) continue;
+    const Value before = child.context;
+    child.context.set(key, text);
+    if (to_json(child.context).size() > limits::kContextBytes) child.context = before;
+  }
 }
 
 }  // namespace
@@ -86,7 +101,11 @@ Result<Node> StepOpener::next_node(SessionUpdate& update, const Program& program
     const std::string id = SB_TRY(ask_step(inbox_, update, at, seen, commands_));
     node.waiting = Waiting{Waiting::Kind::kDecision, id, "", ""};
   }
-  if (node.kind == NodeKind::kChildren) node.children = SB_TRY(children_at(update.transaction(), at, seen));
+  if (node.kind == NodeKind::kChildren) {
+    node.children = SB_TRY(children_at(update.transaction(), at, seen));
+    add_to_contexts(node.children, kEarlierIterations,
+                    SB_TRY(iterations_for_children(update.transaction(), at, from, &outcome)));
+  }
   if (node.children.size() > limits::kChildren) {
     return refuse("PRECONDITION_FAILED", ErrorCode::kLimit,
                   fmt::format("step {} would start {} sessions; at most {} are allowed", to.step, node.children.size(),
@@ -137,6 +156,7 @@ Result<bool> StepOpener::start_child(const StepUpdate& step, const Child& child)
   new_session.program = SB_TRY(programs_.get(step.transaction(), child.hash));
   new_session.goal = child.goal;
   new_session.context = child.context;
+  new_session.braces = braces_below(own, child.workflow_id);
   new_session.repository = own.repository;
   new_session.git_branch = own.git_branch;
   new_session.git_head = own.git_head;

@@ -32,8 +32,8 @@ Result<std::string> ask(inbox::Inbox& inbox, SessionUpdate& update, const Checke
 
 Result<std::string> ask_step(inbox::Inbox& inbox, SessionUpdate& update, const SessionNode& asked, const Value& context,
                              const CommandRunner& commands) {
-  const bool is_trusted = claims_safety(asked) && commands.is_trusted(origins_in(update));
-  const auto question = step_question(asked, context, is_trusted);
+  const bool counts = claims_safety(asked) && commands.may_claim_safety(origins_in(update));
+  const auto question = step_question(asked, context, counts);
   const decision::Decision* declared = question ? question->decision() : nullptr;
   const bool is_gate = declared != nullptr && (declared->kind == decision::DecisionKind::kApproval ||
                                                declared->kind == decision::DecisionKind::kConfirmation);

@@ -23,7 +23,7 @@ class ScriptedCommands final : public CommandRunner {
     result.command = command;
     return result;
   }
-  bool is_trusted(std::span<const workflow::Origin>) const override { return trusts; }
+  bool may_claim_safety(std::span<const workflow::Origin>) const override { return trusts; }
   std::optional<std::vector<std::string>> changed_files(const std::string&, const std::string&, TimestampMs) override {
     return changed;
   }

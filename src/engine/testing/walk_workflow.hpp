@@ -116,7 +116,7 @@ class Answering {
 
   // With the fields that loops over it use.
   Value items_for(const std::string& key) const {
-    const std::vector<std::string> fields = item_fields_of(program_, key);
+    const std::vector<std::string> fields = item_fields_of(program_, key, Value::object());
     if (fields.empty()) return Value::array({"first", "second"});
     Value item = Value::object();
     for (const std::string& field : fields) item.set(field, "example");

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 #include "base/text/printable.hpp"
 #include "base/text/unicode.hpp"
@@ -21,12 +22,14 @@ constexpr std::size_t kTitleBytes = 120;
 constexpr std::size_t kGoalBytes = 160;
 constexpr std::size_t kScopeEntryBytes = 512;
 
-// A long sentence is replaced by the paths it names: the row is written with every step.
+// Each once. A long sentence is replaced by the paths it names: the row is written with every step. None is left out;
+// how many there can be follows from the size of a context and of an artifact.
 void add_entries(std::vector<std::string>& all, const std::vector<std::string>& entries) {
+  std::set<std::string, std::less<>> known(all.begin(), all.end());
   for (const std::string& entry : entries) {
     const bool is_long = entry.size() > kScopeEntryBytes;
     for (std::string& one : is_long ? guard::paths_named(entry) : std::vector{entry}) {
-      if (all.size() < limits::kScopePaths && std::ranges::find(all, one) == all.end()) all.push_back(std::move(one));
+      if (known.insert(one).second) all.push_back(std::move(one));
     }
   }
 }
@@ -125,6 +128,9 @@ std::optional<guard::OpenStep> open_step_of(const Program& program, const Summar
   open.out_of_scope = std::move(facts.out_of_scope);
   add_entries(open.out_of_scope, summary.out_of_scope);
   open.context = tip.context;
+  if (const auto& isolation = program.definition().isolation; isolation && isolation->mode == "blind") {
+    open.visible = isolation->inputs;
+  }
   open.required_output = std::move(facts.required_output);
   if (tip.waiting) {
     open.waiting = to_string(tip.waiting->what);

@@ -36,7 +36,17 @@ struct Situation {
   bool has_answer() const { return decision && !decision->is_open(); }
 };
 
-// Nothing for a row of an older version, or if the values cannot be read: the note matters more than they do.
+Value visible_of(const guard::OpenStep& step, const Value& context) {
+  if (!step.visible) return context;
+  Value visible = Value::object();
+  for (const std::string& key : *step.visible) {
+    if (const Value* value = context.find(key)) visible.set(key, *value);
+  }
+  return visible;
+}
+
+// What the agent may see. Nothing for a row of an older version, or if the values cannot be read: the note matters more
+// than they do.
 Value context_of(store::Snapshot& snapshot, const guard::OpenStep& step) {
   const auto bytes = from_hex(step.context);
   Digest digest{};
@@ -44,7 +54,7 @@ Value context_of(store::Snapshot& snapshot, const guard::OpenStep& step) {
   std::ranges::copy(*bytes, digest.begin());
   const auto blob = snapshot.blob(digest);
   if (!blob || !*blob) return {};
-  return parse_stored(**blob).value_or(Value());
+  return visible_of(step, parse_stored(**blob).value_or(Value()));
 }
 
 Result<std::optional<Situation>> situation_of(const HookEvent& event, inbox::Home& home, const Seams& seams) {

@@ -22,6 +22,9 @@ constexpr std::string_view kWhole[] = {"signalbox.yaml", ".signalbox", ".workrai
 constexpr std::string_view kOurs = ".signalbox";
 // Projects use this name for other things too: only files that can be workflows count.
 constexpr std::string_view kWorkflows = "workflows";
+// In the configuration home, where the data home may be too.
+constexpr std::string_view kConfigured[] = {"decisions", "profiles", kWorkflows};
+constexpr std::string_view kConfiguration = "config.yaml";
 
 std::string signed_trust_bytes(Value act) {
   act.erase("sig");
@@ -36,6 +39,10 @@ void append_length(std::string& bytes, std::size_t length) {
 
 bool is_work(std::string_view directory, std::string_view name) {
   return directory == kOurs && name.ends_with(".md");
+}
+
+bool is_configured_name(std::string_view name) {
+  return name != kConfiguration && (name.ends_with(".yaml") || name.ends_with(".yml"));
 }
 
 bool is_workflow_name(std::string_view name) {
@@ -120,7 +127,26 @@ Result<PolicyFiles> policy_files(const Files& files, const std::string& director
 }
 
 TrustedFolders::TrustedFolders(Files& files, const HomeDirectories& homes, const Operators& operators)
-    : files_(files), path_(join_path(homes.data, "trust.jsonl")), operators_(operators) {}
+    : files_(files),
+      path_(join_path(homes.data, "trust.jsonl")),
+      config_(files.canonical(homes.config).value_or("")),
+      operators_(operators) {}
+
+Result<PolicyFiles> TrustedFolders::policy_of(const std::string& directory) const {
+  if (directory != config_) return policy_files(files_, directory);
+  Gathering gathering(files_, directory);
+  for (const std::string& name : SB_TRY(files_.list(directory))) {
+    if (is_configured_name(name)) SB_TRY(gathering.add(name, 0));
+  }
+  for (const std::string_view name : kConfigured) SB_TRY(gathering.add_workflows(std::string(name), 0));
+  return std::move(gathering).result();
+}
+
+Result<bool> TrustedFolders::may_claim_safety(const std::string& file) const {
+  const bool is_configured = !config_.empty() && is_within(file, config_);
+  if (operators_.empty() && is_configured) return true;
+  return SB_TRY(trusted_home_of(file)).has_value();
+}
 
 bool TrustedFolders::counts(const Value& act) const {
   if (operators_.empty()) return true;
@@ -154,8 +180,8 @@ Result<std::optional<std::string>> TrustedFolders::trusted_home_of(const std::st
     const auto holds = [&](std::string_view name) {
       return file == join_path(directory, name) || is_within(file, join_path(directory, name));
     };
-    if (!std::ranges::any_of(kWhole, holds) && !holds(kWorkflows)) continue;
-    const auto policy = policy_files(files_, directory);
+    if (directory != config_ && !std::ranges::any_of(kWhole, holds) && !holds(kWorkflows)) continue;
+    const auto policy = policy_of(directory);
     if (!policy) continue;
     const bool is_covered = std::ranges::binary_search(policy->names, file.substr(join_path(directory, "").size()));
     if (is_covered && SB_TRY(is_trusted(directory, policy->hash))) return directory;

@@ -1,10 +1,13 @@
-// Project folders the user trusts: their policy files count, and their commands may run.
+// Folders the user trusts: their policy files count, and their commands may run.
 //
 // Trust is bound to content, by one hash over names and bytes: DIR/signalbox.yaml, everything under DIR/.signalbox
 // (except Markdown directly in it: pitches and designs, which are work and not policy) and DIR/.workrail/workflows,
 // DIR/.workrail/bindings.json, and the .json, .yaml and .yml files under DIR/workflows (not in folders that begin with
 // a dot, nor in node_modules). A changed, added or removed file revokes the trust until the user trusts the folder
 // again.
+//
+// Of the configuration home these files are covered instead: its .yaml and .yml files except config.yaml, and the
+// .json, .yaml and .yml files below `decisions`, `profiles` and `workflows`. The rest is what Signalbox itself writes.
 //
 // `trust.jsonl` in the data home, one line per act, canonical JSON: {"at", "directory", "hash", "v": 1} and, if
 // operators exist, "by": KEY and "sig" over "sb-trust-1\n" and the line without `sig`. The last line about a folder
@@ -29,15 +32,21 @@ struct PolicyFiles {
   std::string hash;                // hex; SHA-256 over each name and content with their lengths
 };
 
-// kLimit for more than 1,000 files or 16 MiB. Links out of the folder are kForbidden.
+// Of a project's folder. kLimit for more than 1,000 files or 16 MiB. Links out of the folder are kForbidden.
 Result<PolicyFiles> policy_files(const Files& files, const std::string& directory);
 
 class TrustedFolders {
  public:
   TrustedFolders(Files& files, const HomeDirectories& homes, const Operators& operators);
 
-  // `directory` is absolute and free of links. True when the last act about it covers exactly this content.
+  // Of a project's folder or of the configuration home; `directory` is absolute and free of links, as below.
+  Result<PolicyFiles> policy_of(const std::string& directory) const;
+  // True when the last act about it covers exactly this content.
   Result<bool> is_trusted(std::string_view directory, std::string_view hash) const;
+  // Whether what this file (absolute, free of links) says about danger counts: it is in a trusted folder, or in the
+  // configuration home while there are no operators, who would have to sign for that. Once there are, a file that an
+  // agent may have copied there is not enough.
+  Result<bool> may_claim_safety(const std::string& file) const;
   // The trusted folder whose policy files include this file (absolute, free of links); nothing when there is none.
   Result<std::optional<std::string>> trusted_home_of(const std::string& file) const;
   // `by_secret`: an operator's secret key; required if there are operators (kForbidden without).
@@ -49,6 +58,7 @@ class TrustedFolders {
 
   Files& files_;
   std::string path_;
+  std::string config_;  // free of links; empty if there is none
   const Operators& operators_;
 };
 

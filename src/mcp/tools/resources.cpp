@@ -66,7 +66,7 @@ Result<Value> session_view(engine::Sessions& sessions, const std::string& id) {
   }
   value.set("steps", std::move(steps));
   const engine::Node tip = SB_TRY(sessions.node(id, summary.tip));
-  value.set("context", SB_TRY(sessions.context(tip)));
+  value.set("context", SB_TRY(sessions.visible_context(summary)));
   SB_TRY(add_delivered(sessions, id, tip, value));
   if (from > 0) value.set("earlierSteps", from);
   return value;

@@ -15,11 +15,6 @@ namespace {
 constexpr std::size_t kRecapShown = 400;
 constexpr std::size_t kContextShown = 800;
 
-// The values that its open step sees.
-Result<Value> context_of(engine::Sessions& sessions, const engine::Summary& summary) {
-  return sessions.context(SB_TRY(sessions.node(summary.id, summary.tip)));
-}
-
 Result<engine::ResumeQuery> query_of(const WorkerContext& worker, const Inputs& inputs) {
   engine::ResumeQuery query;
   query.text = inputs.text("query");
@@ -84,7 +79,7 @@ HandlerResult run_resume(WorkerContext& worker, const ToolSpec&, const Inputs& g
   for (const engine::ResumeCandidate& candidate : found->candidates) {
     const auto token = (*home)->sessions().token_for(candidate.summary);
     if (!token) return error_result(token.error());
-    const auto context = context_of((*home)->sessions(), candidate.summary);
+    const auto context = (*home)->sessions().visible_context(candidate.summary);
     if (!context) return error_result(context.error());
     candidates.push_back(candidate_of(candidate, *token, *context));
   }

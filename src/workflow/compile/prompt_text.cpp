@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <expected>
 #include <optional>
+#include <utility>
 
 #include "base/text/unicode.hpp"
 
@@ -12,6 +14,7 @@ namespace {
 
 constexpr std::string_view kLength = "length";
 constexpr std::size_t kPreviewChars = 60;
+constexpr std::size_t kLineValueBytes = 240;
 
 bool starts_name(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
@@ -50,10 +53,6 @@ std::optional<Found> next_place(std::string_view text, std::size_t from) {
   return std::nullopt;
 }
 
-bool is_scalar(const Value& value) {
-  return value.is_string() || value.is_number() || value.is_bool();
-}
-
 std::string shown(const Value& value) {
   if (value.is_string()) return value.as_string();
   return value.is_array() || value.is_object() ? to_json(value) : to_canonical_json(value);
@@ -75,7 +74,9 @@ std::optional<Value> length_of(const Value& value) {
   return std::nullopt;
 }
 
-std::string filled(std::string_view path, const Value& context) {
+// The value of a path, or what is shown instead.
+std::expected<std::string, std::string> value_at(std::string_view path, const Value& context) {
+  const auto unset = [&] { return std::unexpected(fmt::format("[unset: {}]", path)); };
   const Value* at = &context;
   for (std::string_view rest = path; !rest.empty();) {
     // A key may itself contain dots; conditions find it, so prompts do too.
@@ -90,48 +91,19 @@ std::string filled(std::string_view path, const Value& context) {
         if (const auto length = length_of(*at)) return shown(*length);
       }
       const std::string_view parent = path.substr(0, path.size() - rest.size() - 1);
-      return fmt::format("[unset: {} ({} is {}: {})]", path, parent, kind_name(at->kind()), preview(*at));
+      return std::unexpected(
+          fmt::format("[unset: {} ({} is {}: {})]", path, parent, kind_name(at->kind()), preview(*at)));
     }
     at = at->find(step);
-    if (!at || at->is_null()) return fmt::format("[unset: {}]", path);
+    if (!at || at->is_null()) return unset();
     if (dot == std::string_view::npos) break;
     rest.remove_prefix(dot + 1);
   }
-  return at->is_null() ? fmt::format("[unset: {}]", path) : shown(*at);
+  if (at->is_null()) return unset();
+  return shown(*at);
 }
 
-// Nothing if it stays as it is.
-std::optional<std::string> filled_argument(std::string_view name, const Value& context, Braces braces) {
-  const Value* value = context.find(name);
-  if (value != nullptr && is_scalar(*value)) return shown(*value);
-  if (braces == Braces::kArguments) {
-    return value == nullptr || value->is_null() ? fmt::format("[unset: {}]", name) : shown(*value);
-  }
-  return std::nullopt;
-}
-
-// Text between two `{{…}}` placeholders.
-std::string with_arguments(std::string_view text, const Value& context, Braces braces) {
-  if (braces == Braces::kText) return std::string(text);
-  std::string out;
-  std::size_t done = 0;
-  for (std::size_t at = text.find('{'); at != std::string_view::npos; at = text.find('{', at + 1)) {
-    const std::string_view name = argument_name_at(text, at);
-    if (name.empty()) continue;
-    const bool is_literal = braces == Braces::kArguments && at > done && text[at - 1] == '\\';
-    const auto value = is_literal ? std::nullopt : filled_argument(name, context, braces);
-    if (!is_literal && !value) continue;
-    const std::size_t end = at + name.size() + 2;
-    out += text.substr(done, at - done - (is_literal ? 1 : 0));
-    out += is_literal ? std::string(text.substr(at, end - at)) : *value;
-    done = end;
-  }
-  out += text.substr(done);
-  return out;
-}
-
-}  // namespace
-
+// The name of a `{name}` whose brace opens at `at`; empty if it is something else, such as `{{name}}` or JSON.
 std::string_view argument_name_at(std::string_view text, std::size_t at) {
   if (text[at] != '{' || (at > 0 && text[at - 1] == '{')) return {};
   std::size_t end = at + 1;
@@ -142,33 +114,97 @@ std::string_view argument_name_at(std::string_view text, std::size_t at) {
   return text.substr(at + 1, end - at - 1);
 }
 
-std::string fill_in(std::string_view text, const Value& context, Braces braces) {
-  std::string out;
-  std::size_t done = 0;
-  while (const auto found = next_place(text, done)) {
-    out += with_arguments(text.substr(done, found->begin - done), context, braces);
-    out += filled(found->path, context);
-    done = found->end;
-  }
-  out += with_arguments(text.substr(done), context, braces);
-  return out;
-}
-
-std::string fill_in_line(std::string_view text, const Value& context, Braces braces) {
-  const std::string filled = fill_in(text, context, braces);
+std::string on_one_line(std::string_view text) {
   std::string line;
   bool wants_blank = false;
-  for (std::size_t at = 0; at < filled.size();) {
+  for (std::size_t at = 0; at < text.size();) {
     const std::size_t from = at;
-    if (is_space(next_code_point(filled, at))) {
+    if (is_space(next_code_point(text, at))) {
       wants_blank = !line.empty();
       continue;
     }
     if (wants_blank) line += ' ';
     wants_blank = false;
-    line += filled.substr(from, at - from);
+    line += text.substr(from, at - from);
   }
   return line;
+}
+
+}  // namespace
+
+// Within the budget.
+std::string Filler::placed(std::string_view name, std::string value) {
+  const std::size_t room = std::min(budget_.value_bytes, budget_.all_bytes);
+  const bool is_whole = value.size() <= room;
+  if (!is_whole) {
+    const std::size_t bytes = value.size();
+    value.resize(utf8_prefix(value, room).size());
+    const std::string where = budget_.where.empty() ? "" : fmt::format("; {} has the whole", budget_.where);
+    if (budget_.all_bytes != std::string::npos) budget_.all_bytes -= value.size();
+    return fmt::format("{}… [{}: {} bytes in total{}]", value, name, bytes, where);
+  }
+  if (budget_.all_bytes != std::string::npos) budget_.all_bytes -= value.size();
+  if (context_.find(name) != nullptr) shown_whole_.emplace(name);
+  return value;
+}
+
+std::string Filler::placed_path(std::string_view path) {
+  auto value = value_at(path, context_);
+  return value ? placed(path, std::move(*value)) : std::move(value).error();
+}
+
+// Text between two `{{…}}` placeholders.
+std::string Filler::with_arguments(std::string_view text) {
+  if (braces_ == Braces::kText) return std::string(text);
+  std::string out;
+  std::size_t done = 0;
+  for (std::size_t at = text.find('{'); at != std::string_view::npos; at = text.find('{', at + 1)) {
+    const std::string_view name = argument_name_at(text, at);
+    if (name.empty()) continue;
+    const Value* value = context_.find(name);
+    const bool is_set = value != nullptr && !value->is_null();
+    const bool is_literal = braces_ == Braces::kArguments && at > done && text[at - 1] == '\\';
+    if (!is_literal && !is_set && braces_ == Braces::kIfSet) continue;
+    const std::size_t end = at + name.size() + 2;
+    out += text.substr(done, at - done - (is_literal ? 1 : 0));
+    if (is_literal) {
+      out += text.substr(at, end - at);
+    } else {
+      out += is_set ? placed(name, shown(*value)) : fmt::format("[unset: {}]", name);
+    }
+    done = end;
+  }
+  out += text.substr(done);
+  return out;
+}
+
+std::string Filler::fill(std::string_view text) {
+  std::string out;
+  std::size_t done = 0;
+  while (const auto found = next_place(text, done)) {
+    out += with_arguments(text.substr(done, found->begin - done));
+    out += placed_path(found->path);
+    done = found->end;
+  }
+  out += with_arguments(text.substr(done));
+  return out;
+}
+
+std::string Filler::fill_line(std::string_view text) {
+  const std::size_t value_bytes = std::exchange(budget_.value_bytes, std::min(budget_.value_bytes, kLineValueBytes));
+  const std::string where = std::exchange(budget_.where, "");
+  std::string line = on_one_line(fill(text));
+  budget_.value_bytes = value_bytes;
+  budget_.where = where;
+  return line;
+}
+
+std::string fill_in(std::string_view text, const Value& context, Braces braces) {
+  return Filler(context, braces, {}).fill(text);
+}
+
+std::string fill_in_line(std::string_view text, const Value& context, Braces braces) {
+  return Filler(context, braces, {}).fill_line(text);
 }
 
 std::vector<std::string> paths_in(std::string_view text) {

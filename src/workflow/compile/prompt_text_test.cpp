@@ -69,9 +69,26 @@ TEST(PromptText, FillsInArgumentsInSingleBraces) {
   const std::string text = "`{name}` {n} {{name}} {list} {missing} {\"kind\": 1} \\{name} { name } {evil}";
   EXPECT_EQ(fill_in(text, context), "`{name}` {n} Ada {list} {missing} {\"kind\": 1} \\{name} { name } {evil}");
   EXPECT_EQ(fill_in(text, context, Braces::kIfSet),
-            "`Ada` 3 Ada {list} {missing} {\"kind\": 1} \\Ada { name } {name} {{name}}");
+            "`Ada` 3 Ada [1] {missing} {\"kind\": 1} \\Ada { name } {name} {{name}}");
   EXPECT_EQ(fill_in(text, context, Braces::kArguments),
             "`Ada` 3 Ada [1] [unset: missing] {\"kind\": 1} {name} { name } {name} {{name}}");
+}
+
+TEST(PromptText, OfALongValueTheBeginningAndTheSizeAreShown) {
+  const Value context = *parse_json(R"({"short":"abc","long":")" + std::string(100, 'x') + R"(","list":[1,2]})");
+  Filler filler(context, Braces::kIfSet, {.value_bytes = 10, .all_bytes = 20, .where = "`show s-1`"});
+  EXPECT_EQ(filler.fill("{short} {{long}}!"),
+            "abc " + std::string(10, 'x') + "… [long: 100 bytes in total; `show s-1` has the whole]!");
+  EXPECT_EQ(filler.shown_whole(), (std::set<std::string, std::less<>>{"short"}));
+  EXPECT_EQ(filler.fill("{list} {long}"), "[1,2] xx… [long: 100 bytes in total; `show s-1` has the whole]");
+  EXPECT_EQ(filler.fill("{{long}} {{missing}}"),
+            "… [long: 100 bytes in total; `show s-1` has the whole] [unset: missing]");
+  EXPECT_EQ(filler.shown_whole(), (std::set<std::string, std::less<>>{"list", "short"}));
+}
+
+TEST(PromptText, ATitleStaysShort) {
+  const Value context = Value::object({{"long", std::string(5'000, 'x')}});
+  EXPECT_EQ(fill_in_line("Fix {{long}}", context), "Fix " + std::string(240, 'x') + "… [long: 5000 bytes in total]");
 }
 
 }  // namespace

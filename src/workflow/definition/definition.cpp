@@ -271,6 +271,21 @@ const AssessmentDefinition* Definition::assessment(std::string_view wanted) cons
   return found == assessments.end() ? nullptr : &*found;
 }
 
+bool may_see(const Definition& definition, std::string_view key) {
+  const auto& isolation = definition.isolation;
+  return !isolation || isolation->mode != "blind" ||
+         std::ranges::find(isolation->inputs, key) != isolation->inputs.end();
+}
+
+Value visible_context(const Definition& definition, const Value& context) {
+  Value visible = Value::object();
+  if (!context.is_object()) return visible;
+  for (const Value::Member& member : context.members()) {
+    if (may_see(definition, member.name)) visible.set(member.name, member.value);
+  }
+  return visible;
+}
+
 std::string_view to_string(ModelTier tier) {
   return std::ranges::find(kModelTiers, tier, &Table<ModelTier>::second)->first;
 }

@@ -255,6 +255,11 @@ struct Definition {
   const AssessmentDefinition* assessment(std::string_view id) const;
 };
 
+// Whether the agent may see a context key: a blind one sees only the inputs that its definition names.
+bool may_see(const Definition& definition, std::string_view key);
+// The context without what its agent may not see.
+Value visible_context(const Definition& definition, const Value& context);
+
 enum class DefinitionForm {
   kAuthored,
   kPinned,  // what compile made: expanded ids (`a.b`), virtual steps, commands; no templates or blocks left
