@@ -153,7 +153,9 @@ Result<ProcessResult> run_enclosed(const Seams& seams, const HomeDirectories& ho
   command.argv = std::move(words);
   command.directory = "/";
   command.ceiling = {.memory_bytes = sandbox.settings.limits.memory_mb << 20,
-                     .processes = sandbox.settings.limits.processes};
+                     .processes = sandbox.settings.limits.processes,
+                     .memory_folders = {"/tmp", "/var/tmp", "/dev/shm"}};
+  if (!place.home.empty()) command.ceiling.memory_folders.push_back(place.home);
   const auto group = ControlGroup::make(seams.files, sandbox.settings.limits);
   if (group) command.control_group = group->entrance();
   ProcessResult result = SB_TRY(seams.process.run(command));

@@ -58,6 +58,10 @@ void add_temporary(std::vector<std::string>& words, const std::string& path, std
   add(words, {"--size", std::to_string(megabytes * kMegabyte), "--tmpfs", path});
 }
 
+std::int64_t temporary_mb(const Limits& limits) {
+  return std::min(limits::kTemporaryMb, limits.memory_mb);
+}
+
 std::vector<std::string> fixed_words(const Sandbox& sandbox) {
   std::vector<std::string> words = {sandbox.program, "--unshare-all", "--unshare-user", "--die-with-parent",
                                     "--as-pid-1",    "--new-session", "--cap-drop",     "ALL"};
@@ -73,7 +77,7 @@ std::vector<std::string> fixed_words(const Sandbox& sandbox) {
   add(words, {"--dev", "/dev"});
   add_temporary(words, "/dev/shm", sandbox.settings.limits.shm_mb);
   add(words, {"--remount-ro", "/dev"});
-  for (const char* folder : {"/tmp", "/var/tmp"}) add_temporary(words, folder, limits::kTemporaryMb);
+  for (const char* folder : {"/tmp", "/var/tmp"}) add_temporary(words, folder, temporary_mb(sandbox.settings.limits));
   add_temporary(words, "/run", 1);
   add(words, {"--ro-bind-try", "/run/current-system", "/run/current-system"});
   add(words, {"--ro-bind", sandbox.inside, std::string(kInsideProgram)});
@@ -218,7 +222,7 @@ std::vector<std::string> sandbox_arguments(const Sandbox& sandbox, const Files& 
     // any file of the user. What it leads to is absent inside, or hidden itself.
     if (mount.is_in_tree && files.status(mount.path).is_link) continue;
     if (mount.kind == Mount::kEmpty) {
-      add_temporary(words, mount.path, limits::kTemporaryMb);
+      add_temporary(words, mount.path, temporary_mb(sandbox.settings.limits));
     } else if (kind == FileKind::kMissing) {
       continue;
     } else if (mount.kind != Mount::kHidden) {
