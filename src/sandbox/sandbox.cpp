@@ -176,6 +176,12 @@ Sandbox find_sandbox(const Seams& seams, const Settings& settings) {
                                          .max_output_bytes = 4096});
     if (exit && exit->code == 0 && !exit->timed_out) {
       if (sandbox.is_root) sandbox.private_files = private_system_files();
+      // A folder with too many files to look for sockets among them is not shown.
+      for (const std::string& folder : tool_paths(seams.files, seams.environment)) {
+        const auto special = special_files(folder, {});
+        const std::vector<std::string> hidden = special.value_or(std::vector{folder});
+        sandbox.private_files.insert(sandbox.private_files.end(), hidden.begin(), hidden.end());
+      }
       return sandbox;
     }
     sandbox.missing = !exit             ? exit.error().message

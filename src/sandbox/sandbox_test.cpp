@@ -77,26 +77,6 @@ TEST_F(Doors, FoldersOfPathAreVisibleWithTheirLibraries) {
   closed("cat " + room.directory + "/tools/private");
 }
 
-TEST_F(Doors, IgnoredFilesOfTheUsersCheckoutAreHiddenUnlessNamed) {
-  room.write("user/project/.gitignore", ".env\nnode_modules/\n*.pem\n");
-  room.write("user/project/.env", "SECRET-MARK");
-  room.write("user/project/deep/key.pem", "SECRET-MARK");
-  room.write("user/project/node_modules/a/index.js", "dependency");
-  ASSERT_EQ(room.shell("cd user/project && git init -q && git add .gitignore"), 0);
-  EXPECT_THAT(room.output("cat .env deep/key.pem"), Not(HasSubstr("SECRET-MARK")));
-  EXPECT_EQ(room.run("cat node_modules/a/index.js").output, "dependency");
-  room.settings.read = {".env"};
-  EXPECT_EQ(room.run("cat .env").output, "SECRET-MARK");
-}
-
-TEST_F(Doors, WhatAnAgentMakesInItsOwnTreeStaysUsable) {
-  room.workspace = room.homes.state + "/trees/one";
-  room.write("user/.sb/trees/one/.gitignore", "made\n");
-  ASSERT_EQ(room.shell("cd user/.sb/trees/one && git init -q"), 0);
-  open("echo x > made");
-  EXPECT_EQ(room.run("cat made").output, "x\n");
-}
-
 TEST_F(Doors, UnixSocketsOfTheMachineAreNotReachable) {
   const std::string script =
       "python3 -c 'import socket,sys; s=socket.socket(socket.AF_UNIX); s.connect(sys.argv[1]); print(\"REACHED\")' ";
