@@ -67,9 +67,8 @@ std::int64_t number_after(const std::string& text, std::string_view name) {
 // put in there.
 std::optional<std::int64_t> memory_in_folder(const std::string& process, const std::string& folder) {
   const std::string path = process + "/root" + folder;
-  struct stat own {
-  }, seen{};
-  struct statfs size {};
+  struct stat own{}, seen{};
+  struct statfs size{};
   if (::stat(path.c_str(), &seen) != 0 || ::statfs(path.c_str(), &size) != 0) return std::nullopt;
   if (size.f_type != TMPFS_MAGIC || (::stat(folder.c_str(), &own) == 0 && own.st_dev == seen.st_dev)) {
     return std::nullopt;

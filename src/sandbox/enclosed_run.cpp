@@ -31,7 +31,7 @@ std::string path_of(const std::string& name, const std::string& home, const std:
 Status hide_special_files(const Seams& seams, const HomeDirectories& homes, std::vector<std::string> shown,
                           Place& place) {
   for (const std::string& folder : shown) {
-    if (is_ours(seams.files, homes, folder) || seams.files.kind(folder) != FileKind::kDirectory) continue;
+    if (is_ours(seams.files, homes, folder)) continue;
     for (std::string& path : SB_TRY(special_files(folder, place.hidden))) place.hidden.push_back(std::move(path));
   }
   return {};
@@ -54,10 +54,15 @@ Status add_settings(const Seams& seams, const HomeDirectories& homes, const Sett
     const bool is_of_the_project = is_within(path, place.workspace) && place.workspace != place.home;
     if (!is_of_the_project) place.readable.push_back(std::move(path));
   }
+  std::vector<std::string> behind_links;
   for (std::string& path : named) {
     const auto real = seams.files.canonical(path);
     // Our own homes and keys stay hidden whatever is named around them; a file named itself is shown.
     if (real) std::erase(place.hidden, *real);
+    // Where a link is named, what is hidden below its target would be visible below the link.
+    for (const std::string& hidden : real && *real != path ? place.hidden : std::vector<std::string>()) {
+      if (is_within(hidden, *real)) behind_links.push_back(path + hidden.substr(real->size()));
+    }
     const auto is_around = [&](const std::string& hidden) { return is_within(path, hidden) && path != hidden; };
     std::erase_if(ignored, [&](const std::string& hidden) { return is_within(hidden, path); });
     shown.push_back(path);
@@ -66,6 +71,7 @@ Status add_settings(const Seams& seams, const HomeDirectories& homes, const Sett
     }
   }
   place.hidden.insert(place.hidden.end(), ignored.begin(), ignored.end());
+  place.hidden.insert(place.hidden.end(), behind_links.begin(), behind_links.end());
   return hide_special_files(seams, homes, std::move(shown), place);
 }
 

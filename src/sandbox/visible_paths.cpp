@@ -62,7 +62,7 @@ void add_private(const std::string& folder, int depth, std::size_t& left, std::v
   for (const dirent* entry = nullptr; left > 0 && (entry = ::readdir(entries)) != nullptr; --left) {
     const std::string name = entry->d_name;
     const std::string path = join_path(folder, name);
-    struct stat status {};
+    struct stat status{};
     if (name == "." || name == ".." || ::lstat(path.c_str(), &status) != 0) continue;
     const bool is_folder = S_ISDIR(status.st_mode);
     if (!is_folder && !S_ISREG(status.st_mode)) continue;
@@ -97,7 +97,7 @@ Status walk(const std::string& top, const std::set<std::string>& skipped,
       if (name == "." || name == "..") continue;
       ++count;
       std::string path = join_path(folder, name);
-      struct stat status {};
+      struct stat status{};
       const bool is_unknown = entry->d_type == DT_UNKNOWN && ::lstat(path.c_str(), &status) == 0;
       const int type = is_unknown ? static_cast<int>(IFTODT(status.st_mode)) : entry->d_type;
       if (!skipped.contains(path) && enters(path, type)) open.push_back(std::move(path));
@@ -145,6 +145,8 @@ Status add_ignored(const Seams& seams, const std::string& checkout, const std::s
               .timeout_ms = kGitMs,
               .max_output_bytes = kListBytes};
   (*git.environment)["GIT_TERMINAL_PROMPT"] = "0";
+  // In a partial clone git fetches a missing `.gitignore`, with a command that the repository names.
+  (*git.environment)["GIT_ALLOW_PROTOCOL"] = "none";
   if (const auto config = seams.environment.get("XDG_CONFIG_HOME")) (*git.environment)["XDG_CONFIG_HOME"] = *config;
   if (part != checkout)
     git.argv.insert(git.argv.end(), {"--", part.substr(checkout.size() == 1 ? 1 : checkout.size() + 1)});

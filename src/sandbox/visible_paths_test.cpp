@@ -84,12 +84,38 @@ TEST_F(Doors, IgnoredFilesAreHiddenInPartsOfACheckoutAndInCheckoutsWithinIt) {
   EXPECT_THAT(room.output("cat .env"), Not(HasSubstr("SECRET-MARK")));
 }
 
+// An agent may have made the checkout; git runs outside of the sandbox there.
+TEST_F(Doors, ListingIgnoredFilesRunsNothingThatACheckoutNames) {
+  const std::string marker = room.directory + "/marker";
+  room.write("script", "#!/bin/sh\ntouch " + marker + "\n");
+  ASSERT_EQ(
+      room.shell("chmod 755 script; git init -q user/project/made && cd user/project/made && echo x > .gitignore && "
+                 "git add . && git -c user.name=a -c user.email=a@b commit -qm x && "
+                 "git update-index --skip-worktree .gitignore && rm .gitignore && "
+                 "rm -rf .git/objects/?? && git config core.fsmonitor ../../../script && "
+                 "git config core.repositoryFormatVersion 1 && git config extensions.partialClone origin && "
+                 "git config remote.origin.promisor true && git config remote.origin.url ssh://h/x && "
+                 "git config core.sshCommand ../../../script && git config protocol.allow always"),
+      0);
+  (void)room.attempt("true", {});
+  EXPECT_FALSE(std::filesystem::exists(marker));
+}
+
 // A home kept in git ignores all folders; a project in one is not part of that checkout.
 TEST_F(Doors, AFolderThatAnOuterCheckoutIgnoresIsVisible) {
   room.write("user/.gitignore", "*\n");
   room.write("user/project/deep/visible", "fine");
   ASSERT_EQ(room.shell("cd user && git init -q"), 0);
   EXPECT_EQ(room.run("cat deep/visible").output, "fine");
+}
+
+TEST_F(Doors, WhatIsHiddenStaysHiddenBehindALinkThatIsNamed) {
+  room.write("user/.ssh/id", "SECRET-MARK");
+  room.write("user/notes", "fine");
+  ASSERT_EQ(room.shell("ln -s user all"), 0);
+  room.settings.read = {room.directory + "/all"};
+  EXPECT_EQ(room.run("cat " + room.directory + "/all/notes").output, "fine");
+  EXPECT_THAT(room.output("cat " + room.directory + "/all/.ssh/id"), Not(HasSubstr("SECRET-MARK")));
 }
 
 // As `chdir; bind("dev.sock")` does: the system knows no path of it. Sockets of containers are not known to it at all.
@@ -113,6 +139,10 @@ TEST_F(Doors, SocketsAndPipesThatTheSystemDoesNotListAreHidden) {
   for (const std::string& folder : {room.workspace, named}) {
     EXPECT_THAT(room.output(connect + folder), Not(HasSubstr("REACHED"))) << folder;
   }
+  ASSERT_EQ(room.shell("ln -s named link"), 0);
+  room.settings.read = {room.directory + "/link"};
+  EXPECT_THAT(room.output(connect + room.directory + "/link/deep"), Not(HasSubstr("REACHED"))) << "named by a link";
+  room.settings.read = {room.directory + "/named"};
   ASSERT_EQ(room.shell("mkfifo user/project/pipe named/pipe"), 0);
   closed("test -p pipe || test -p " + room.directory + "/named/pipe");
   ASSERT_EQ(room.shell("cd user/project; for i in $(seq 1000); do mkfifo p$i; done"), 0);
