@@ -91,7 +91,7 @@ TEST_F(Doors, ListingIgnoredFilesRunsNothingThatACheckoutNames) {
   ASSERT_EQ(
       room.shell("chmod 755 script; git init -q user/project/made && cd user/project/made && echo x > .gitignore && "
                  "git add . && git -c user.name=a -c user.email=a@b commit -qm x && "
-                 "git update-index --skip-worktree .gitignore && rm .gitignore && "
+                 "git update-index --skip-worktree .gitignore && rm .gitignore && touch a.q && "
                  "rm -rf .git/objects/?? && git config core.fsmonitor ../../../script && "
                  "git config core.repositoryFormatVersion 1 && git config extensions.partialClone origin && "
                  "git config remote.origin.promisor true && git config remote.origin.url ssh://h/x && "
