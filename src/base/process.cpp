@@ -133,8 +133,10 @@ class Run {
     const ProcessUsage usage = usage_of_tree(child_);
     next_measured_ = SteadyClock::now() + std::chrono::milliseconds(kMeasuredEveryMs);
     if (most.processes > 0 && usage.processes > most.processes + kOwnProcesses) exit_.exceeded = "processes";
-    const bool may_be_over = most.memory_bytes > 0 && usage.memory_bytes > most.memory_bytes;
-    if (may_be_over && exact_memory_of_tree(child_) > most.memory_bytes) exit_.exceeded = "memory";
+    const std::int64_t in_folders = most.memory_bytes > 0 ? memory_in_folders(child_, most.memory_folders) : 0;
+    const std::int64_t left = most.memory_bytes - in_folders;
+    const bool may_be_over = most.memory_bytes > 0 && usage.memory_bytes > left;
+    if (may_be_over && exact_memory_of_tree(child_) > left) exit_.exceeded = "memory";
     return exit_.exceeded.empty();
   }
 

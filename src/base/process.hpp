@@ -25,6 +25,7 @@ struct Command {
   // What it and its descendants may use together; 0: as much as they want. Over it, all of them are killed.
   struct Ceiling {
     std::int64_t memory_bytes = 0, processes = 0;
+    std::vector<std::string> memory_folders = {};  // file systems in memory that only they see; count as memory
   };
   Ceiling ceiling = {};
   std::string control_group = {};  // a cgroup.procs file that it is put into before it starts; empty: none

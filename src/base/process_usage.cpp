@@ -2,14 +2,16 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <charconv>
 #include <cstdlib>
 #include <functional>
-#include <set>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,7 +19,7 @@ namespace sb {
 namespace {
 
 constexpr std::size_t kMostProcesses = 200'000;
-constexpr std::int64_t kStatBlock = 512;
+constexpr std::int64_t kFileBytes = 1'024;  // the kernel's own memory for a file or folder
 
 std::string text_of_proc(const std::string& path) {
   const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
@@ -61,44 +63,60 @@ std::int64_t number_after(const std::string& text, std::string_view name) {
   return at == std::string::npos ? 0 : std::strtoll(text.c_str() + at + name.size(), nullptr, 10);
 }
 
-// Files without a name, made by memfd_create, of which a process need not map anything.
-std::int64_t memory_files_of(const std::string& process, std::set<std::pair<dev_t, ino_t>>& seen) {
-  std::int64_t bytes = 0;
-  const std::string folder = process + "/fd";
-  for_entries(folder, [&](const char* name) {
-    char target[64];
-    const std::string path = folder + "/" + name;
-    const ssize_t size = ::readlink(path.c_str(), target, sizeof target);
-    struct stat status{};
-    if (size < 7 || std::string_view(target, 7) != "/memfd:" || ::stat(path.c_str(), &status) != 0) return;
-    if (seen.emplace(status.st_dev, status.st_ino).second) bytes += status.st_blocks * kStatBlock;
-  });
-  return bytes;
+// Of one process; nothing if it does not see such a folder: it is outside of the sandbox, has ended, or is still being
+// put in there.
+std::optional<std::int64_t> memory_in_folder(const std::string& process, const std::string& folder) {
+  const std::string path = process + "/root" + folder;
+  struct stat own{}, seen{};
+  struct statfs size{};
+  if (::stat(path.c_str(), &seen) != 0 || ::statfs(path.c_str(), &size) != 0) return std::nullopt;
+  if (size.f_type != TMPFS_MAGIC || (::stat(folder.c_str(), &own) == 0 && own.st_dev == seen.st_dev)) {
+    return std::nullopt;
+  }
+  const auto blocks = static_cast<std::int64_t>(size.f_blocks - size.f_bfree);
+  const auto files = static_cast<std::int64_t>(size.f_files - size.f_ffree);
+  return blocks * static_cast<std::int64_t>(size.f_bsize) + files * kFileBytes;
 }
 
 }  // namespace
 
 ProcessUsage usage_of_tree(pid_t root) {
   ProcessUsage usage;
-  std::set<std::pair<dev_t, ino_t>> seen;
   for (const std::string& process : tree_of(root)) {
     ++usage.processes;
     const std::string status = text_of_proc(process + "/status");
-    usage.memory_bytes += (number_after(status, "RssAnon:") + number_after(status, "RssShmem:")) * 1'024;
-    usage.memory_bytes += memory_files_of(process, seen);
+    for (const char* kind : {"RssAnon:", "RssShmem:", "VmSwap:", "VmPTE:"}) {
+      usage.memory_bytes += number_after(status, kind) * 1'024;
+    }
   }
   return usage;
 }
 
 std::int64_t exact_memory_of_tree(pid_t root) {
   std::int64_t bytes = 0;
-  std::set<std::pair<dev_t, ino_t>> seen;
   for (const std::string& process : tree_of(root)) {
     const std::string sizes = text_of_proc(process + "/smaps_rollup");
-    bytes += (number_after(sizes, "Pss_Anon:") + number_after(sizes, "Pss_Shmem:")) * 1'024;
-    bytes += memory_files_of(process, seen);
+    for (const char* kind : {"Pss_Anon:", "Pss_Shmem:", "SwapPss:"}) bytes += number_after(sizes, kind) * 1'024;
+    bytes += number_after(text_of_proc(process + "/status"), "VmPTE:") * 1'024;
   }
   return bytes;
+}
+
+std::int64_t memory_in_folders(pid_t root, const std::vector<std::string>& folders) {
+  if (folders.empty()) return 0;
+  std::vector<std::string> tree = tree_of(root);
+  // The last ones are the deepest in the sandbox; all in it see the same.
+  for (auto process = tree.rbegin(); process != tree.rend(); ++process) {
+    std::int64_t bytes = 0;
+    bool is_inside = false;
+    for (const std::string& folder : folders) {
+      const auto used = memory_in_folder(*process, folder);
+      is_inside = is_inside || used;
+      bytes += used.value_or(0);
+    }
+    if (is_inside) return bytes;
+  }
+  return 0;
 }
 
 }  // namespace sb

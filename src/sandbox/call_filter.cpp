@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "sandbox/inside.hpp"
+#include "sandbox/limits.hpp"
 
 namespace sb::sandbox {
 
@@ -30,6 +31,7 @@ constexpr std::uint32_t kOtherInterface = 0xffffffff;
 constexpr std::uint32_t kTiocLinux = 0x541c;  // pastes into a console
 constexpr std::uint32_t kSetId = S_ISUID | S_ISGID;
 constexpr long kFchmodat2 = 452;
+constexpr long kMemfdSecret = 447;
 
 class FilterProgram {
  public:
@@ -62,6 +64,16 @@ class FilterProgram {
     unless_equal_skip(static_cast<std::uint32_t>(number), 4);
     load_argument(argument);
     unless_bits_skip(bits, 1);
+    refuse(error);
+    allow();
+  }
+  // A size, whose high 32 bits count too.
+  void refuse_call_above(long number, std::size_t argument, std::uint32_t most, int error) {
+    unless_equal_skip(static_cast<std::uint32_t>(number), 6);
+    load(offsetof(seccomp_data, args) + 8 * argument + 4);
+    unless_equal_skip(0, 2);
+    load_argument(argument);
+    lines_.push_back({BPF_JMP | BPF_JGT | BPF_K, 0, 1, most});
     refuse(error);
     allow();
   }
@@ -98,6 +110,13 @@ FilterProgram call_filter() {
   for (const long number : {SYS_clone3, SYS_openat2, SYS_io_uring_setup, SYS_io_uring_enter, SYS_io_uring_register}) {
     program.refuse_call(number, ENOSYS);
   }
+  // Memory that belongs to no process, so that nothing but a control group counts it: files sent over a socket and
+  // never received, messages, segments and semaphores. PostgreSQL needs one small segment.
+  for (const long number : {static_cast<long>(SYS_memfd_create), kMemfdSecret, static_cast<long>(SYS_msgget)}) {
+    program.refuse_call(number, ENOSYS);
+  }
+  program.refuse_call_above(SYS_shmget, 1, limits::kSharedSegmentBytes, EINVAL);
+  program.refuse_call_above(SYS_semget, 1, limits::kSemaphoresPerSet, EINVAL);
   program.refuse_call_with_bits(SYS_unshare, 0, CLONE_NEWUSER, EPERM);
   program.refuse_call_with_bits(SYS_clone, 0, CLONE_NEWUSER, EPERM);
   // A set-user-id program in the work tree would be root's, or the user's, for everyone on the machine.
@@ -141,8 +160,10 @@ bool install_call_filter() {
          ::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter, 0, 0) == 0;
 }
 #else
+// Without the filter the sandbox would have holes, so there is none.
 bool install_call_filter() {
-  return true;
+  errno = ENOTSUP;
+  return false;
 }
 #endif
 

@@ -26,30 +26,53 @@ std::string path_of(const std::string& name, const std::string& home, const std:
   return join_path(workspace, name);
 }
 
-void add_settings(const Seams& seams, const HomeDirectories& homes, const Settings& settings, Place& place) {
+// What nothing but looking at every file finds: sockets with a relative name or of another network namespace. In our
+// own folders there are none: only agents and we make files there.
+Status hide_special_files(const Seams& seams, const HomeDirectories& homes, std::vector<std::string> shown,
+                          Place& place) {
+  for (const std::string& folder : shown) {
+    if (is_ours(seams.files, homes, folder)) continue;
+    for (std::string& path : SB_TRY(special_files(folder, place.hidden))) place.hidden.push_back(std::move(path));
+  }
+  return {};
+}
+
+Status add_settings(const Seams& seams, const HomeDirectories& homes, const Settings& settings, Place& place) {
   place.home = users_home(seams.files, seams.environment);
   std::vector<std::string> named;
   for (const std::string& name : settings.read) {
     std::string path = path_of(name, place.home, place.workspace);
     if (!path.empty()) named.push_back(std::move(path));
   }
-  const auto is_named = [&](const std::string& path) {
-    return std::ranges::any_of(named, [&](const std::string& name) { return is_within(path, name); });
-  };
-  for (std::string& path : ignored_files(seams, homes, place.workspace)) {
-    if (!is_named(path)) place.hidden.push_back(std::move(path));
-  }
+  std::vector<std::string> ignored;
+  if (!is_ours(seams.files, homes, place.workspace)) ignored = SB_TRY(ignored_paths(seams, place.workspace));
+  std::vector<std::string> shown = place.readable;
+  shown.insert(shown.end(), place.writable.begin(), place.writable.end());
+  shown.push_back(place.workspace);
   for (std::string& path : tool_paths(seams.files, seams.environment)) {
     // Tools of the project itself belong to the work; those of a home that is the workspace do not.
     const bool is_of_the_project = is_within(path, place.workspace) && place.workspace != place.home;
     if (!is_of_the_project) place.readable.push_back(std::move(path));
   }
+  std::vector<std::string> behind_links;
   for (std::string& path : named) {
     const auto real = seams.files.canonical(path);
     // Our own homes and keys stay hidden whatever is named around them; a file named itself is shown.
     if (real) std::erase(place.hidden, *real);
-    if (!is_within(path, place.workspace)) place.readable.push_back(std::move(path));
+    // Where a link is named, what is hidden below its target would be visible below the link.
+    for (const std::string& hidden : real && *real != path ? place.hidden : std::vector<std::string>()) {
+      if (is_within(hidden, *real)) behind_links.push_back(path + hidden.substr(real->size()));
+    }
+    const auto is_around = [&](const std::string& hidden) { return is_within(path, hidden) && path != hidden; };
+    std::erase_if(ignored, [&](const std::string& hidden) { return is_within(hidden, path); });
+    shown.push_back(path);
+    if (!is_within(path, place.workspace) || std::ranges::any_of(ignored, is_around)) {
+      place.readable.push_back(std::move(path));
+    }
   }
+  place.hidden.insert(place.hidden.end(), ignored.begin(), ignored.end());
+  place.hidden.insert(place.hidden.end(), behind_links.begin(), behind_links.end());
+  return hide_special_files(seams, homes, std::move(shown), place);
 }
 
 // How programs find a proxy.
@@ -67,7 +90,7 @@ std::string one_value(const Files& files, const std::string& path) {
 }
 
 bool write_value(const std::string& path, const std::string& value) {
-  const int file = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
+  const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
   if (file < 0) return false;
   const bool is_written = ::write(file, value.data(), value.size()) == static_cast<ssize_t>(value.size());
   return ::close(file) == 0 && is_written;
@@ -133,7 +156,7 @@ Result<ProcessResult> run_enclosed(const Seams& seams, const HomeDirectories& ho
     command.directory = place.directory.empty() ? place.workspace : place.directory;
     return seams.process.run(command);
   }
-  add_settings(seams, homes, sandbox.settings, place);
+  SB_TRY(add_settings(seams, homes, sandbox.settings, place));
   std::vector<std::string> reachable = sandbox.settings.network;
   reachable.insert(reachable.end(), place.servers.begin(), place.servers.end());
   const bool has_servers = !reachable.empty();
@@ -153,7 +176,9 @@ Result<ProcessResult> run_enclosed(const Seams& seams, const HomeDirectories& ho
   command.argv = std::move(words);
   command.directory = "/";
   command.ceiling = {.memory_bytes = sandbox.settings.limits.memory_mb << 20,
-                     .processes = sandbox.settings.limits.processes};
+                     .processes = sandbox.settings.limits.processes,
+                     .memory_folders = {"/tmp", "/var/tmp", "/dev/shm"}};
+  if (!place.home.empty()) command.ceiling.memory_folders.push_back(place.home);
   const auto group = ControlGroup::make(seams.files, sandbox.settings.limits);
   if (group) command.control_group = group->entrance();
   ProcessResult result = SB_TRY(seams.process.run(command));

@@ -8,8 +8,9 @@ namespace sb::sandbox {
 
 // `command`: its words, environment, input and limits of time and output, as they are without a sandbox; `directory` is
 // taken from `place`. Where there is no sandbox (mode none) the command runs as it is. What the settings allow
-// (`read`, `network`), tool chains, and the replaced home are added to `place`; ignored files of the user's checkout
-// are taken out. A command that was ended by a limit says so at the end of its errors.
+// (`read`, `network`), tool chains, and the replaced home are added to `place`; sockets, and what git ignores in the
+// user's checkout, are taken out; where that cannot be found out the command is not run. A command that was ended by a
+// limit says so at the end of its errors.
 Result<ProcessResult> run_enclosed(const Seams& seams, const HomeDirectories& homes, const Sandbox& sandbox,
                                    Place place, Command command);
 

@@ -143,7 +143,10 @@ std::optional<int> run_if_inside(int argc, char** argv) {
   auto request = read_request(argc, argv);
   if (!request) return complain("inside-sandbox is for Signalbox's own use");
   // First, so that no process in the sandbox is without it: one that is could be made to act for the others by ptrace.
-  if (!install_call_filter()) return complain(fmt::format("cannot filter system calls: {}", std::strerror(errno)));
+  if (!install_call_filter()) {
+    const std::string why = errno == ENOTSUP ? "only done on x86-64 and arm64" : std::strerror(errno);
+    return complain(fmt::format("cannot filter system calls: {}", why));
+  }
   if (!start_forwarding(request->ports)) {
     return complain(fmt::format("cannot forward connections out of the sandbox: {}", std::strerror(errno)));
   }

@@ -58,6 +58,10 @@ void add_temporary(std::vector<std::string>& words, const std::string& path, std
   add(words, {"--size", std::to_string(megabytes * kMegabyte), "--tmpfs", path});
 }
 
+std::int64_t temporary_mb(const Limits& limits) {
+  return std::min(limits::kTemporaryMb, limits.memory_mb);
+}
+
 std::vector<std::string> fixed_words(const Sandbox& sandbox) {
   std::vector<std::string> words = {sandbox.program, "--unshare-all", "--unshare-user", "--die-with-parent",
                                     "--as-pid-1",    "--new-session", "--cap-drop",     "ALL"};
@@ -73,7 +77,7 @@ std::vector<std::string> fixed_words(const Sandbox& sandbox) {
   add(words, {"--dev", "/dev"});
   add_temporary(words, "/dev/shm", sandbox.settings.limits.shm_mb);
   add(words, {"--remount-ro", "/dev"});
-  for (const char* folder : {"/tmp", "/var/tmp"}) add_temporary(words, folder, limits::kTemporaryMb);
+  for (const char* folder : {"/tmp", "/var/tmp"}) add_temporary(words, folder, temporary_mb(sandbox.settings.limits));
   add_temporary(words, "/run", 1);
   add(words, {"--ro-bind-try", "/run/current-system", "/run/current-system"});
   add(words, {"--ro-bind", sandbox.inside, std::string(kInsideProgram)});
@@ -172,6 +176,12 @@ Sandbox find_sandbox(const Seams& seams, const Settings& settings) {
                                          .max_output_bytes = 4096});
     if (exit && exit->code == 0 && !exit->timed_out) {
       if (sandbox.is_root) sandbox.private_files = private_system_files();
+      // A folder with too many files to look for sockets among them is not shown.
+      for (const std::string& folder : tool_paths(seams.files, seams.environment)) {
+        const auto special = special_files(folder, {});
+        const std::vector<std::string> hidden = special.value_or(std::vector{folder});
+        sandbox.private_files.insert(sandbox.private_files.end(), hidden.begin(), hidden.end());
+      }
       return sandbox;
     }
     sandbox.missing = !exit             ? exit.error().message
@@ -218,7 +228,7 @@ std::vector<std::string> sandbox_arguments(const Sandbox& sandbox, const Files& 
     // any file of the user. What it leads to is absent inside, or hidden itself.
     if (mount.is_in_tree && files.status(mount.path).is_link) continue;
     if (mount.kind == Mount::kEmpty) {
-      add_temporary(words, mount.path, limits::kTemporaryMb);
+      add_temporary(words, mount.path, temporary_mb(sandbox.settings.limits));
     } else if (kind == FileKind::kMissing) {
       continue;
     } else if (mount.kind != Mount::kHidden) {

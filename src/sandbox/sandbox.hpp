@@ -23,7 +23,7 @@ struct Sandbox {
   bool is_root = false;      // this process is root's
   std::string inside = {};   // our own program, which starts commands there
   Settings settings = {};
-  std::vector<std::string> private_files = {};  // of the system
+  std::vector<std::string> private_files = {};  // of the system, and sockets next to tool chains
 
   bool works() const { return !program.empty(); }
   std::string missing_reason() const { return works() ? std::string() : missing; }

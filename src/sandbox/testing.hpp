@@ -44,6 +44,17 @@ class SandboxFixture {
   Sandbox found() { return find_sandbox(seams, settings); }
 
   ProcessResult run(const std::string& line, Place place = {}) {
+    const auto result = attempt(line, std::move(place));
+    EXPECT_TRUE(result) << (result ? "" : result.error().to_string());
+    return result ? *result : ProcessResult{.code = -1, .output = {}, .errors = {}};
+  }
+  // Why it is not run.
+  std::string refused(const std::string& line) {
+    const auto result = attempt(line, {});
+    EXPECT_FALSE(result) << line;
+    return result ? "" : result.error().to_string();
+  }
+  Result<ProcessResult> attempt(const std::string& line, Place place) {
     const Sandbox sandbox = found();
     if (place.workspace.empty()) place.workspace = workspace;
     for (std::string& path : hidden_paths(files, environment, homes)) place.hidden.push_back(std::move(path));
@@ -51,9 +62,7 @@ class SandboxFixture {
                     .environment = clean_environment(environment),
                     .timeout_ms = 60'000,
                     .kill_descendants = true};
-    auto result = run_enclosed(seams, homes, sandbox, std::move(place), std::move(command));
-    EXPECT_TRUE(result) << (result ? "" : result.error().to_string());
-    return result ? *result : ProcessResult{.code = -1, .output = {}, .errors = {}};
+    return run_enclosed(seams, homes, sandbox, std::move(place), std::move(command));
   }
   std::string output(const std::string& line) {
     const ProcessResult result = run(line);
@@ -70,6 +79,24 @@ class SandboxFixture {
   SystemProcess process;
   FakeStreams streams;
   Seams seams{files, clock, random, process, environment, streams};
+};
+
+// What must fail in the sandbox, and what must work.
+class Doors : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (const Sandbox sandbox = room.found(); !sandbox.works()) GTEST_SKIP() << sandbox.name();
+  }
+  // The command must fail.
+  void closed(const std::string& line) {
+    const ProcessResult result = room.run(line);
+    EXPECT_NE(result.code, 0) << line << "\n" << result.output << result.errors;
+  }
+  void open(const std::string& line) {
+    const ProcessResult result = room.run(line);
+    EXPECT_EQ(result.code, 0) << line << "\n" << result.output << result.errors;
+  }
+  SandboxFixture room;
 };
 
 }  // namespace sb::sandbox

@@ -1,17 +1,22 @@
 #include "sandbox/visible_paths.hpp"
 
 #include <dirent.h>
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
+#include <functional>
+#include <set>
 
 #include "base/document/document.hpp"
 #include "base/text.hpp"
 #include "sandbox/data.hpp"
 #include "sandbox/limits.hpp"
+#include "sandbox/sandbox.hpp"
 
 namespace sb::sandbox {
 namespace {
@@ -68,6 +73,106 @@ void add_private(const std::string& folder, int depth, std::size_t& left, std::v
     }
   }
   ::closedir(entries);
+}
+
+constexpr int kUnreadable = -1;
+
+// Visits every entry below a folder without following links: its path and its type as in dirent. `enters`: whether to
+// go on below it. What cannot be looked into is visited again as kUnreadable.
+Status walk(const std::string& top, const std::set<std::string>& skipped,
+            const std::function<bool(const std::string& path, int type)>& enters) {
+  std::size_t count = 0;
+  for (std::vector<std::string> open = {top}; !open.empty();) {
+    const std::string folder = std::move(open.back());
+    open.pop_back();
+    const int descriptor =
+        ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | (folder == top ? 0 : O_NOFOLLOW));
+    DIR* entries = descriptor < 0 ? nullptr : ::fdopendir(descriptor);
+    if (entries == nullptr) {
+      if (errno != ENOENT && errno != ENOTDIR && errno != ELOOP) enters(folder, kUnreadable);
+      continue;
+    }
+    while (const dirent* entry = ::readdir(entries)) {
+      const std::string_view name = entry->d_name;
+      if (name == "." || name == "..") continue;
+      ++count;
+      std::string path = join_path(folder, name);
+      struct stat status{};
+      const bool is_unknown = entry->d_type == DT_UNKNOWN && ::lstat(path.c_str(), &status) == 0;
+      const int type = is_unknown ? static_cast<int>(IFTODT(status.st_mode)) : entry->d_type;
+      if (!skipped.contains(path) && enters(path, type)) open.push_back(std::move(path));
+    }
+    ::closedir(entries);
+    if (count > limits::kVisibleEntries) {
+      return fail(ErrorCode::kLimit,
+                  fmt::format("{} has more than {} files; too many to look for sockets among them", top,
+                              limits::kVisibleEntries),
+                  "Run in a smaller folder, and name smaller ones in sandbox: {read: […]}");
+    }
+  }
+  return {};
+}
+
+// Dependencies, caches and build output, without which tools do not work. A name may begin with one `*`.
+bool is_kept(std::string_view name, bool is_folder) {
+  static const std::vector<std::string> kFolders = listed("kept_folders"), kFiles = listed("kept_files");
+  return std::ranges::any_of(is_folder ? kFolders : kFiles, [&](std::string_view kept) {
+    return kept.starts_with('*') ? name.ends_with(kept.substr(1)) : name == kept;
+  });
+}
+
+// The nearest folder that is one of git's.
+std::string checkout_above(const Files& files, std::string folder) {
+  while (files.kind(join_path(folder, ".git")) == FileKind::kMissing) {
+    if (folder == "/") return {};
+    folder = parent_path(folder);
+  }
+  return folder;
+}
+
+struct IgnoredPaths {
+  std::vector<std::string> hidden;
+  std::set<std::string> kept;
+};
+
+// Of one checkout, in `part` of it.
+Status add_ignored(const Seams& seams, const std::string& checkout, const std::string& part, IgnoredPaths& ignored) {
+  // Nothing that the repository configures is run.
+  Command git{.argv = {"git", "-C", checkout, "--literal-pathspecs", "-c", "core.fsmonitor=false", "-c",
+                       "core.hooksPath=/dev/null", "ls-files", "-z", "--others", "--ignored", "--exclude-standard",
+                       "--directory"},
+              .environment = clean_environment(seams.environment),
+              .timeout_ms = kGitMs,
+              .max_output_bytes = kListBytes};
+  (*git.environment)["GIT_TERMINAL_PROMPT"] = "0";
+  // In a partial clone git fetches a missing `.gitignore`, with a command that the repository names.
+  (*git.environment)["GIT_ALLOW_PROTOCOL"] = "none";
+  if (const auto config = seams.environment.get("XDG_CONFIG_HOME")) (*git.environment)["XDG_CONFIG_HOME"] = *config;
+  if (part != checkout)
+    git.argv.insert(git.argv.end(), {"--", part.substr(checkout.size() == 1 ? 1 : checkout.size() + 1)});
+  const auto listed = seams.process.run(git);
+  const std::string why = !listed                    ? listed.error().message
+                          : listed->timed_out        ? "git took too long"
+                          : listed->output_truncated ? "the list is too long"
+                          : listed->code != 0        ? fmt::format("git: {}", first_line(listed->errors))
+                                                     : "";
+  if (!why.empty()) {
+    return fail(ErrorCode::kIo, fmt::format("cannot list the files in {} that git ignores: {}", checkout, why),
+                fmt::format("They must be hidden from the command. Make `git -C {} status` work first", checkout));
+  }
+  for (std::string_view name : split(listed->output, '\0')) {
+    const bool is_folder = name.ends_with('/');
+    if (is_folder) name.remove_suffix(1);
+    std::string path = join_path(checkout, name);
+    // A workspace that an outer repository ignores is not part of it.
+    if (name.empty() || name == "." || is_within(part, path)) continue;
+    if (is_kept(base_name(path), is_folder)) {
+      ignored.kept.insert(std::move(path));
+    } else {
+      ignored.hidden.push_back(std::move(path));
+    }
+  }
+  return {};
 }
 
 }  // namespace
@@ -164,30 +269,51 @@ std::vector<std::string> sockets_below(const Files& files, const std::vector<std
   return found;
 }
 
-std::vector<std::string> ignored_files(const Seams& seams, const HomeDirectories& homes, const std::string& workspace) {
-  for (const std::string& own : {homes.data, homes.state, homes.config}) {
-    const auto real = seams.files.canonical(own);
-    if (real && workspace != *real && is_within(workspace, *real)) return {};
-  }
-  if (seams.files.kind(join_path(workspace, ".git")) == FileKind::kMissing) return {};
-  // Nothing that the repository configures is run.
-  const auto exit = seams.process.run(
-      {.argv = {"git", "-C", workspace, "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", "ls-files",
-                "-z", "--others", "--ignored", "--exclude-standard", "--directory"},
-       .environment =
-           std::map<std::string, std::string>{{"PATH", seams.environment.get("PATH").value_or("/usr/bin:/bin")},
-                                              {"HOME", seams.environment.get("HOME").value_or("/")},
-                                              {"GIT_TERMINAL_PROMPT", "0"}},
-       .timeout_ms = kGitMs,
-       .max_output_bytes = kListBytes});
+Result<std::vector<std::string>> special_files(const std::string& folder, const std::vector<std::string>& hidden) {
   std::vector<std::string> found;
-  if (!exit || exit->code != 0) return found;
-  for (const std::string_view name : split(exit->output, '\0')) {
-    if (name.empty() || name.ends_with('/')) continue;
-    if (found.size() >= limits::kIgnoredFiles) break;
-    found.push_back(join_path(workspace, name));
+  SB_TRY(walk(folder, {hidden.begin(), hidden.end()}, [&](const std::string& path, int type) {
+    if (type == DT_SOCK || type == DT_FIFO || type == kUnreadable) found.push_back(path);
+    return type == DT_DIR;
+  }));
+  if (found.size() <= limits::kSpecialFiles) return found;
+  return fail(ErrorCode::kLimit,
+              fmt::format("{} has {} sockets and named pipes; at most {} can be hidden from a command", folder,
+                          found.size(), limits::kSpecialFiles),
+              fmt::format("Delete old ones (find {} -type s -o -type p)", folder));
+}
+
+bool is_ours(const Files& files, const HomeDirectories& homes, const std::string& path) {
+  return std::ranges::any_of(std::array{homes.data, homes.state, homes.config}, [&](const std::string& own) {
+    const auto real = files.canonical(own);
+    return real && path != *real && is_within(path, *real);
+  });
+}
+
+Result<std::vector<std::string>> ignored_paths(const Seams& seams, const std::string& workspace) {
+  IgnoredPaths ignored;
+  const std::string top = checkout_above(seams.files, workspace);
+  if (!top.empty()) SB_TRY(add_ignored(seams, top, workspace, ignored));
+  std::set<std::string> skipped = ignored.kept;
+  skipped.insert(ignored.hidden.begin(), ignored.hidden.end());
+  std::vector<std::string> nested;
+  SB_TRY(walk(workspace, skipped, [&](const std::string& path, int type) {
+    const bool is_git = base_name(path) == ".git";
+    if (is_git && parent_path(path) != top) nested.push_back(parent_path(path));
+    return type == DT_DIR && !is_git;
+  }));
+  if (nested.size() > limits::kNestedCheckouts) {
+    return fail(ErrorCode::kLimit,
+                fmt::format("{} has {} checkouts within it; ignored files can be hidden in at most {}", workspace,
+                            nested.size(), limits::kNestedCheckouts),
+                "Run in a smaller folder");
   }
-  return found;
+  for (const std::string& checkout : nested) SB_TRY(add_ignored(seams, checkout, checkout, ignored));
+  if (ignored.hidden.size() <= limits::kIgnoredFiles) return std::move(ignored.hidden);
+  return fail(ErrorCode::kLimit,
+              fmt::format("git ignores {} files and folders in {}; at most {} can be hidden from a command",
+                          ignored.hidden.size(), workspace, limits::kIgnoredFiles),
+              "Delete those you do not need, or move them into one folder (git ls-files --others --ignored "
+              "--exclude-standard --directory lists them)");
 }
 
 }  // namespace sb::sandbox

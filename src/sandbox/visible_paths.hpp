@@ -29,12 +29,19 @@ std::vector<std::string> program_paths(const Files& files, const std::string& pr
 // Of the system folders that a sandbox shows: files that only root may read, if this process is root's; otherwise the
 // system protects them.
 std::vector<std::string> private_system_files();
-// Unix sockets below one of the folders: a read-only mount does not prevent connecting to them.
+// Unix sockets below one of the folders, by the names that their owners gave them: a read-only mount does not prevent
+// connecting to them. Of this network namespace, and not those with relative names; fast.
 std::vector<std::string> sockets_below(const Files& files, const std::vector<std::string>& folders);
+// Sockets and named pipes below a folder, found by looking at every entry, and folders that cannot be looked into.
+// `hidden`: parts not to look at. kLimit: too many entries, or too many found to hide them one by one.
+Result<std::vector<std::string>> special_files(const std::string& folder, const std::vector<std::string>& hidden);
 
-// Files that git ignores in a checkout of the user: `.env` and the like. Folders stay: dependencies and build output
-// are there. Empty for work trees of ours (below `homes`) and outside of git.
-std::vector<std::string> ignored_files(const Seams& seams, const HomeDirectories& homes, const std::string& workspace);
+// What git ignores in a checkout of the user, and in checkouts within it: `.env`, folders of secrets and the like.
+// Dependencies and build output stay (`kept` in data/paths.yaml). Empty outside of git. Fails if git does, or if there
+// is too much to hide.
+Result<std::vector<std::string>> ignored_paths(const Seams& seams, const std::string& workspace);
+// Whether a path is in a folder of ours, where only agents and we make files.
+bool is_ours(const Files& files, const HomeDirectories& homes, const std::string& path);
 
 // The folders of every system that a command needs.
 const std::vector<std::string>& system_folders();

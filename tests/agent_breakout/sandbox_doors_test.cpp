@@ -115,6 +115,8 @@ TEST_F(BreakoutDoors, KernelSettingsAndTheSystemAreReadOnlyAlsoAsRoot) {
       "unshare --user true 2>/dev/null && echo NESTED\n"
       "echo x > made && echo tree-is-there; [ -O made ] && echo and-mine");
   for (const char* door : {"WROTE", "READ-SHADOW", "IS-ROOT", "NESTED"}) EXPECT_THAT(said, Not(HasSubstr(door)));
+  EXPECT_THAT(said, HasSubstr("tree-is-there"));
+  EXPECT_THAT(said, HasSubstr("and-mine"));
 }
 
 TEST_F(BreakoutDoors, TheHomeAndItsSocketsAreAbsent) {
@@ -197,18 +199,91 @@ TEST_F(BreakoutDoors, AProgramWritesOnlyWhereItsStepsMay) {
   EXPECT_THAT(said, HasSubstr("temporary"));
 }
 
-// A PATH with the tools of a run and without bubblewrap.
-std::string path_without_bubblewrap(const RunFixture& place) {
-  const std::string folder = place.root() + "/bin";
+// The agent's attributes name a filter of the user, whose command runs outside of the sandbox.
+TEST_F(BreakoutDoors, AFilterOfTheUserDoesNotRunForAnAgent) {
+  const std::string marker = place.root() + "/filtered";
+  place.git(place.repository(), {"config", "filter.mine.clean", "touch " + marker + "; cat"});
+  place.git(place.repository(), {"config", "filter.mine.smudge", "touch " + marker + "; cat"});
+  const auto file = [](const std::string& name, const std::string& text) {
+    return Value::object({{"file_path", name}, {"content", text}});
+  };
+  place.script(
+      lines({discovered(), shaped(),
+             Line("coding")
+                 .step("build")
+                 .call("Write", file(".gitattributes", "*.txt filter=mine\n"))
+                 .call("Write", file("answer.txt", "right\n")),
+             Line("coding").step("build").complete(long_notes()),
+             Line("coding").step("hand-off").complete(long_notes(), {coding_handoff({"answer.txt", ".gitattributes"})}),
+             reviewed()}));
+  place.configure();
+  const ProgramResult ended = place.run_goal("Make the check pass");
+  std::string steps;
+  for (const Value& event : place.events("delivered")) steps += to_json(event["payload"]) + "\n";
+  EXPECT_THAT(steps, HasSubstr("commit")) << ended.output << ended.errors;
+  EXPECT_FALSE(place.exists("filtered"));
+}
+
+TEST_F(BreakoutDoors, ACheckoutThatNeedsAFilterIsNotWorkedIn) {
+  place.git(place.repository(), {"config", "filter.mine.clean", "cat"});
+  place.commit(".gitattributes", "*.txt filter=mine\n");
+  place.commit("letters.txt", "abc\n");
+  place.script(clean_run());
+  place.configure("branch: {strategy: none}");
+  const ProgramResult refused = place.run_goal("Make the check pass");
+  EXPECT_NE(refused.code, 0);
+  EXPECT_THAT(refused.output + refused.errors,
+              HasSubstr("has files that the git filter mine rewrites, and runs do not run filters"));
+  EXPECT_EQ(place.git(place.repository(), {"symbolic-ref", "--short", "HEAD"}), "main");
+}
+
+TEST_F(BreakoutDoors, RootIsWarned) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root is warned";
+  const std::string warning = "running as root: an agent that gets out of its sandbox is root on this machine";
+  place.script(clean_run());
+  place.configure();
+  EXPECT_THAT(place.run_goal("Make the check pass").errors, HasSubstr("Warning: " + warning));
+  EXPECT_THAT(place.run({"doctor"}).output, HasSubstr(warning));
+}
+
+TEST_F(BreakoutDoors, TheDoctorShowsTheLimits) {
+  place.configure("sandbox: {limits: {memory_mb: 77, processes: 55, open_files: 333, shm_mb: 11, cpu_s: 99}}");
+  const std::string shown = place.run({"doctor"}).output;
+  EXPECT_THAT(shown, HasSubstr("limits: "));
+  for (const char* number : {"77", "55", "333", "11", "99"}) EXPECT_THAT(shown, HasSubstr(number));
+}
+
+// A PATH with everything but bubblewrap, or with one that does not work.
+std::string path_without_bubblewrap(const RunFixture& place, const std::string& instead = {}) {
+  const std::filesystem::path folder = place.root() + "/bin";
   std::filesystem::create_directories(folder);
-  for (const char* name : {"git", "sh", "bash", "cat", "grep", "env", "sleep", "ls", "printf", "tr", "head"}) {
-    for (const std::string from : {"/usr/bin/", "/bin/"}) {
-      std::error_code ignored;
-      if (std::filesystem::exists(from + name))
-        std::filesystem::create_symlink(from + name, folder + "/" + name, ignored);
+  for (const char* from : {"/usr/local/bin", "/usr/bin", "/bin"}) {
+    std::error_code ignored;
+    for (const auto& program : std::filesystem::directory_iterator(from, ignored)) {
+      const std::filesystem::path name = program.path().filename();
+      if (name != "bwrap") std::filesystem::create_symlink(program.path(), folder / name, ignored);
     }
   }
-  return "PATH=" + folder;
+  if (!instead.empty()) place.write("bin/bwrap", instead, true);
+  return "PATH=" + folder.string();
+}
+
+TEST(BreakoutWithoutASandbox, TheDemoSaysSoAndRunsInAHomeOfItsOwn) {
+  for (const std::string& bubblewrap :
+       {std::string(), std::string("#!/bin/sh\necho 'bwrap: No permissions to create new namespace' >&2\nexit 1\n")}) {
+    RunFixture place(SB_PROGRAM);
+    const std::string before = place.read("home/config.yaml");
+    const std::string folder = place.root() + "/demo";
+    const ProgramResult ended = place.run(
+        Start{.arguments = {"demo", "--dir", folder}, .environment = {path_without_bubblewrap(place, bubblewrap)}});
+    EXPECT_EQ(ended.code, 0) << ended.output << ended.errors;
+    const std::string why =
+        bubblewrap.empty() ? "bubblewrap is not installed" : "No permissions to create new namespace";
+    EXPECT_THAT(ended.output, HasSubstr(why));
+    EXPECT_THAT(ended.output, HasSubstr("so home/config.yaml says sandbox: {mode: none}"));
+    EXPECT_THAT(place.read("demo/home/config.yaml"), HasSubstr("\nsandbox: {mode: none}\n"));
+    EXPECT_EQ(place.read("home/config.yaml"), before) << "the user's own settings are not touched";
+  }
 }
 
 TEST(BreakoutWithoutASandbox, ARunIsRefusedUnlessTheUserSaysNone) {

@@ -377,6 +377,24 @@ TEST(Export, AsATestReplaysAnywhere) {
   EXPECT_EQ(played.last()["same"], Value(true));
 }
 
+TEST(Export, IsRefusedWhereTheRepositoryHasAConfiguredKey) {
+  const std::string key = "blue-whale-9931-orchid";
+  RunFixture place(SB_PROGRAM);
+  place.configure("models: {script: {provider: scripted, script: " + place.root() +
+                  "/script.jsonl}, other: {provider: openai, model: m, key: $CORP_KEY}}");
+  place.commit("settings.txt", "key = " + key + "\n");
+  place.script(clean_run());
+  const auto with_key = [&](std::vector<std::string> arguments) {
+    return place.run(Start{.arguments = std::move(arguments), .environment = {"CORP_KEY=" + key}});
+  };
+  ASSERT_EQ(with_key({"run", "Make the check pass", "--workspace", place.repository(), "--json"}).code, 0);
+  const ProgramResult refused = with_key({"runs", "export", "last", "--as-test", place.root() + "/incident"});
+  EXPECT_NE(refused.code, 0);
+  EXPECT_THAT(said(refused), HasSubstr("the repository contains one of your configured secrets"));
+  EXPECT_THAT(said(refused), AllOf(HasSubstr("settings.txt"), Not(HasSubstr(key))));
+  EXPECT_FALSE(place.exists("incident/repository.bundle"));
+}
+
 TEST(Export, ThatWasTruncatedOrEditedIsRejected) {
   RunFixture place(SB_PROGRAM);
   place.script(clean_run());

@@ -42,5 +42,20 @@ TEST(AgentHome, GetsTheLoginWithoutTheSettingsNextToIt) {
   std::filesystem::remove_all(root);
 }
 
+TEST(AgentHome, OnlyAProgramWithItsOwnLoginReachesItsProvider) {
+  SystemFiles files;
+  FakeClock clock;
+  FakeRandom random;
+  FakeProcess process([](const Command&) -> Result<ProcessResult> { return fail(ErrorCode::kNotFound, "none"); });
+  FakeStreams streams;
+  const Environment environment({{"HOME", std::string("/nowhere")}});
+  const Seams seams{files, clock, random, process, environment, streams};
+  ProgramPlace program{.work_tree = "/w", .home = "/h", .program = "/usr/bin/true"};
+  program.login_servers = {"api.example.org:443"};
+  EXPECT_THAT(place_of(program, seams, {"/s", "/s", "/s"}).servers, testing::IsEmpty());
+  program.has_own_login = true;
+  EXPECT_THAT(place_of(program, seams, {"/s", "/s", "/s"}).servers, testing::ElementsAre("api.example.org:443"));
+}
+
 }  // namespace
 }  // namespace sb::agent

@@ -89,6 +89,20 @@ TEST(Recipes, LeaveOutWhatWouldReplaceAnOwnLogin) {
   EXPECT_THAT(codex->argv, Contains(R"(mcp_servers.signalbox.url="http://127.0.0.1:1/mcp")"));
 }
 
+TEST(Recipes, WithAnOwnLoginNameTheServersOfTheirProviderOnly) {
+  const std::map<std::string, std::string> providers = {{"claude-code", "(anthropic|claude)[.](com|ai):443"},
+                                                        {"codex", "(openai|chatgpt)[.]com:443"}};
+  for (const auto& [name, provider] : providers) {
+    const auto recipe = recipe_for(named(name));
+    ASSERT_TRUE(recipe) << name;
+    EXPECT_FALSE(recipe->login_servers.empty()) << name;
+    EXPECT_THAT(recipe->login_servers, testing::Each(testing::MatchesRegex("([a-z]+[.])?" + provider))) << name;
+  }
+  ModelSettings model = named("");
+  model.command = {"agent"};
+  EXPECT_THAT(recipe_for(model)->login_servers, testing::IsEmpty()) << "a program of the user";
+}
+
 TEST(Recipes, OfTheUserGetThePromptAsAnArgumentOrOnStdin) {
   ModelSettings model = named("");
   model.command = {"agent", "--at={mcp_url}", "{prompt}", "{other}"};
