@@ -2,8 +2,10 @@
 
 #include <exception>
 
+#include "base/document/document.hpp"
 #include "base/limits.hpp"
 #include "gstack/programs.hpp"
+#include "hook/events/client_events.hpp"
 #include "hook/events/event_answers.hpp"
 #include "hook/host_input.hpp"
 #include "hook/statusline.hpp"
@@ -46,19 +48,25 @@ Result<std::string> answer_to(const HookEvent& event, const HookContext& hook_co
   return "";
 }
 
-Result<std::string> answer(const Seams& seams, ErrorLog& log) {
+// `client`: whose event it is; null where it has Claude Code's form.
+Result<std::string> answer(const ClientEvents* client, const Seams& seams, ErrorLog& log) {
   const std::string input = SB_TRY(read_all(seams.streams));
   if (input.find_first_not_of(" \t\r\n") == std::string::npos) {
     return fail(ErrorCode::kInvalid, "the event is empty");
   }
-  return answer_to(SB_TRY(read_event(input)), {seams, log});
+  if (client == nullptr) return answer_to(SB_TRY(read_event(input)), {seams, log});
+  const HookEvent event = SB_TRY(event_of(event_from(*client, SB_TRY(parse_json(input)))));
+  return answer_for(*client, SB_TRY(answer_to(event, {seams, log})));
 }
 
 // Never breaks the host: on any failure the output is empty.
-void run_hook(const Seams& seams) {
+void run_hook(const std::vector<std::string>& arguments, const Seams& seams) {
   ErrorLog log(seams);
   try {
-    const auto text = answer(seams, log);
+    const bool has_client = arguments.size() == 2 && arguments.front() == "--client";
+    const ClientEvents* client = has_client ? find_client_events(arguments.back()) : nullptr;
+    if (has_client && client == nullptr) return log.add("unknown client " + arguments.back());
+    const auto text = answer(client, seams, log);
     if (!text) return log.add(text.error());
     if (!text->empty()) seams.streams.out(*text + "\n");
     if (const Status written = seams.streams.flush(); !written) log.add(written.error());
@@ -84,7 +92,7 @@ int run_program(std::string_view program, const std::vector<std::string>& argume
     run_statusline(seams);
     return 0;
   }
-  run_hook(seams);
+  run_hook(arguments, seams);
   return 0;
 }
 

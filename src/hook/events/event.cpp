@@ -101,7 +101,10 @@ bool is_named_by(std::string_view label, std::string_view choice) {
 }  // namespace
 
 Result<HookEvent> read_event(std::string_view json) {
-  Value root = SB_TRY(parse_json(json));
+  return event_of(SB_TRY(parse_json(json)));
+}
+
+Result<HookEvent> event_of(Value root) {
   if (!root.is_object()) return fail(ErrorCode::kInvalid, "the event is not a JSON object");
   HookEvent event;
   event.kind = kind_of(text_at(root, "hook_event_name"));

@@ -29,8 +29,9 @@ struct HookEvent {
   std::string last_message;  // of Stop: the agent's last message
 };
 
-// kInvalid when the text is not a JSON object.
+// kInvalid when it is not a JSON object.
 Result<HookEvent> read_event(std::string_view json);
+Result<HookEvent> event_of(Value root);
 
 // AskUserQuestion, the host's own or an MCP server's replacement.
 bool is_question_tool(std::string_view tool);
