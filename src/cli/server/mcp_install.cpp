@@ -160,7 +160,7 @@ Status install_other(const Context& context, const InstallOptions& options) {
     context.err(fmt::format(
         "Add this to the configuration of {}. The secret is shown once; an earlier one is revoked.\n", options.name));
   }
-  context.out(hook::format_entry(Client::kClaudeCode, "signalbox", entry));
+  context.out(hook::format_common_entry("signalbox", entry));
   return {};
 }
 

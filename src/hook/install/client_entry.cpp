@@ -195,6 +195,11 @@ Result<std::string> without_json(const EntryShape& shape, const std::string& pat
   return with_json_changes(std::string(text), before, after);
 }
 
+std::string json_entry(const EntryShape& shape, const std::string& name, const Value& value) {
+  const Value servers = Value::object({{name, value}});
+  return with_json_changes("{}\n", Value::object(), Value::object({{std::string(shape.container), servers}}));
+}
+
 Value with_name(const std::string& name, const Value& entry) {
   Value item = Value::object({{"name", name}});
   for (const Value::Member& member : entry.members()) item.set(member.name, member.value);
@@ -362,8 +367,13 @@ std::string format_entry(Client client, const std::string& name, const ServerEnt
   if (shape.file == EntryShape::File::kYamlList) {
     return fmt::format("{}:\n{}", shape.container, yaml_item(with_name(name, value), "  ", "\n"));
   }
-  const Value servers = Value::object({{name, value}});
-  return with_json_changes("{}\n", Value::object(), Value::object({{std::string(shape.container), servers}}));
+  return json_entry(shape, name, value);
+}
+
+std::string format_common_entry(const std::string& name, const ServerEntry& entry) {
+  EntryShape shape = shape_of(Client::kClaudeCode);
+  shape.defaults = EntryShape().defaults;
+  return json_entry(shape, name, merged(shape, Value(), entry));
 }
 
 }  // namespace sb::hook

@@ -71,5 +71,7 @@ Result<bool> has_container(Client client, const std::string& path, std::string_v
 
 // Only the entry, as it would appear in the client's configuration.
 std::string format_entry(Client client, const std::string& name, const ServerEntry& entry);
+// In the form that most clients read.
+std::string format_common_entry(const std::string& name, const ServerEntry& entry);
 
 }  // namespace sb::hook
