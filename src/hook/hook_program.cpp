@@ -2,8 +2,10 @@
 
 #include <exception>
 
+#include "base/document/document.hpp"
 #include "base/limits.hpp"
 #include "gstack/programs.hpp"
+#include "hook/events/client_events.hpp"
 #include "hook/events/event_answers.hpp"
 #include "hook/host_input.hpp"
 #include "hook/statusline.hpp"
@@ -53,21 +55,28 @@ EventKind expected_kind(std::string_view program) {
   return EventKind::kOther;
 }
 
-Result<std::string> answer(std::string_view program, const Seams& seams, ErrorLog& log) {
+// `client`: whose event it is; null where it has Claude Code's form.
+Result<std::string> answer(std::string_view program, const ClientEvents* client, const Seams& seams, ErrorLog& log) {
   const std::string input = SB_TRY(read_all(seams.streams));
   if (input.find_first_not_of(" \t\r\n") == std::string::npos) {
     return fail(ErrorCode::kInvalid, "the event is empty");
   }
-  const auto event = read_event(input, expected_kind(program));
+  auto root = parse_json(input);
+  if (root && client != nullptr) root = event_from(*client, std::move(*root));
+  const auto event = root ? event_of(std::move(*root), expected_kind(program)) : std::unexpected(root.error());
   if (!event) return fail(event.error().code, "stdin parse failed: " + event.error().to_string());
-  return answer_to(*event, {seams, log});
+  const std::string text = SB_TRY(answer_to(*event, {seams, log}));
+  return client == nullptr ? text : answer_for(*client, text);
 }
 
 // Never breaks the host: on any failure the output is empty.
-void run_hook(std::string_view program, const Seams& seams) {
+void run_hook(std::string_view program, const std::vector<std::string>& arguments, const Seams& seams) {
   ErrorLog log(seams, program);
   try {
-    const auto text = answer(program, seams, log);
+    const bool has_client = arguments.size() == 2 && arguments.front() == "--client";
+    const ClientEvents* client = has_client ? find_client_events(arguments.back()) : nullptr;
+    if (has_client && client == nullptr) return log.add("unknown client " + arguments.back());
+    const auto text = answer(program, client, seams, log);
     if (!text) return log.add(text.error());
     if (!text->empty()) seams.streams.out(*text + "\n");
     if (const Status written = seams.streams.flush(); !written) log.add(written.error());
@@ -97,7 +106,7 @@ int run_program(std::string_view program, const std::vector<std::string>& argume
     run_statusline(seams);
     return 0;
   }
-  run_hook(program, seams);
+  run_hook(program, arguments, seams);
   return 0;
 }
 

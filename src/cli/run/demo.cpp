@@ -13,7 +13,7 @@
 #include "cli/run/display.hpp"
 #include "cli/run/foreground.hpp"
 #include "cli/signals.hpp"
-#include "hook/install/claude_settings.hpp"
+#include "hook/install/hook_command.hpp"
 #include "pipeline/git/git.hpp"
 #include "runs/request.hpp"
 #include "sandbox/sandbox.hpp"

@@ -2,12 +2,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 #include <memory>
 
 #include "cli/person.hpp"
 #include "cli/server/mcp_commands.hpp"
 #include "hook/install/client_config.hpp"
+#include "hook/install/hook_settings.hpp"
+#include "hook/project_folder.hpp"
 #include "inbox/client_tokens.hpp"
 
 namespace sb::cli {
@@ -29,16 +30,15 @@ struct InstallOptions {
   bool only_prints = false;
 };
 
-const std::map<std::string, Client> kClients = {{"claude-code", Client::kClaudeCode}, {"codex", Client::kCodex}};
 // A client that has no configuration we know: its entry is printed, with its secret, for the user to paste.
 constexpr std::string_view kOther = "other";
 
 // `writes`: the command writes into the project, so there must be one.
 Result<ClientTarget> place_of(const Seams& seams, const InstallOptions& options, bool writes) {
-  const auto client = kClients.find(options.client);
-  if (client == kClients.end()) {
+  const hook::ClientRow* client = hook::find_client(options.client);
+  if (client == nullptr) {
     return fail(ErrorCode::kInvalid, fmt::format("unknown client {}", quote_json(options.client)),
-                "Use --client claude-code, --client codex or --client other");
+                fmt::format("Use one of {}, {}", fmt::join(hook::client_words(), ", "), kOther));
   }
   if (!hook::is_server_name(options.name)) {
     return fail(ErrorCode::kInvalid, fmt::format("{} is not a valid server name", quote_json(options.name)),
@@ -47,7 +47,7 @@ Result<ClientTarget> place_of(const Seams& seams, const InstallOptions& options,
   const std::string here = SB_TRY(seams.files.canonical("."));
   std::string project = writes ? SB_TRY(hook::find_writable_project(seams.files, seams.environment, here))
                                : hook::find_project(seams.files, seams.environment, here);
-  return ClientTarget{client->second, options.is_project ? InstallScope::kProject : InstallScope::kUser,
+  return ClientTarget{client->client, options.is_project ? InstallScope::kProject : InstallScope::kUser,
                       std::move(project)};
 }
 
@@ -85,6 +85,7 @@ Result<bool> needs_secret(const InstallOptions& options, const ServerEntry& entr
 
 Result<ServerEntry> wanted_entry(const Files& files, const InstallOptions& options, Client client) {
   SB_TRY(check_variable(options.token_env));
+  SB_TRY(hook::check_entry(client, {.command = "", .args = {}, .url = "", .token_env = options.token_env}));
   if (options.port != 0) {
     return ServerEntry{"", {}, fmt::format("http://127.0.0.1:{}/mcp", options.port), options.token_env};
   }
@@ -98,28 +99,35 @@ Result<ServerEntry> wanted_entry(const Files& files, const InstallOptions& optio
   return hook::program_entry(client, SB_TRY(files.canonical("/proc/self/exe")));
 }
 
+std::string_view project_advice(Client client) {
+  if (client == Client::kClaudeCode)
+    return "Claude Code asks you to approve the server when it next starts in this project.\n";
+  if (client == Client::kCodex) return "Codex reads it only in trusted projects; it asks when it starts in one.\n";
+  return "";
+}
+
+bool has_hooks(const Context& context, const ClientTarget& place) {
+  const auto hooks =
+      hook::find_hooks(context.seams.files, context.seams.environment, place.client, place.scope, place.project);
+  return hooks && !hooks->programs.empty();
+}
+
 // Prints what the user must or may do next.
 void print_next_step(const Context& context, const ClientTarget& place, const ServerEntry& entry) {
+  const hook::ClientRow& row = hook::row_of(place.client);
   const bool is_project = place.scope == InstallScope::kProject;
   if (!entry.url.empty()) context.out("The client can connect while `signalbox serve` runs.\n");
-  if (place.client == Client::kClaudeCode && is_project) {
-    context.out("Claude Code asks you to approve the server when it next starts in this project.\n");
-  } else if (is_project) {
-    context.out(fmt::format("Codex reads it only in trusted projects; it asks when it starts in {}.\n", place.project));
-  } else {
-    context.out(fmt::format("Restart {} to use it.\n", hook::display_name(place.client)));
-  }
+  const std::string_view advice = is_project ? project_advice(place.client) : "";
+  context.out(advice.empty() ? fmt::format("Restart {} to use it.\n", row.name) : std::string(advice));
   if (is_project && entry.url.empty()) {
     context.out(
         fmt::format("Questions to a person go to the inbox: this file may be shared, so it contains no secret. To "
                     "answer them in the client, install it for you: signalbox mcp install --client {}\n",
-                    place.client == Client::kClaudeCode ? "claude-code" : "codex"));
+                    row.word));
   }
-  if (place.client != Client::kClaudeCode) return;
-  const auto hooks = hook::find_hooks(context.seams.files, context.seams.environment, place.scope, place.project);
-  if (hooks && !hooks->programs.empty()) return;
-  context.out(fmt::format("To check questions and enforce steps, install the hooks: signalbox hook install{}\n",
-                          is_project ? " --project" : ""));
+  if ((is_project ? row.hooks.project : row.hooks.user).empty() || has_hooks(context, place)) return;
+  context.out(fmt::format("To check questions and enforce steps, install the hooks: {}\n",
+                          hook::hook_install_command(place.client, place.scope)));
 }
 
 void print_config_backup(const Context& context, const hook::InstallResult& changed) {
@@ -152,7 +160,7 @@ Status install_other(const Context& context, const InstallOptions& options) {
     context.err(fmt::format(
         "Add this to the configuration of {}. The secret is shown once; an earlier one is revoked.\n", options.name));
   }
-  context.out(hook::format_entry(Client::kClaudeCode, "signalbox", entry));
+  context.out(hook::format_common_entry("signalbox", entry));
   return {};
 }
 
@@ -217,7 +225,8 @@ Status uninstall(const Context& context, const InstallOptions& options) {
 }
 
 void add_place(App& app, InstallOptions& options) {
-  app.add_option("--client", options.client, "claude-code, codex or other")->required();
+  app.add_option("--client", options.client, fmt::format("{} or {}", fmt::join(hook::client_words(), ", "), kOther))
+      ->required();
   auto* user = app.add_flag("--user", options.is_user, "In the user's configuration (the default)");
   app.add_flag("--project", options.is_project, "In the configuration of the project that contains this folder")
       ->excludes(user);

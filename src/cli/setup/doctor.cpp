@@ -7,7 +7,7 @@
 
 #include "cli/command.hpp"
 #include "cli/server/mcp_commands.hpp"
-#include "hook/install/claude_settings.hpp"
+#include "hook/project_folder.hpp"
 
 namespace sb::cli {
 namespace {
@@ -22,13 +22,13 @@ struct CheckRow {
   Diagnoses (*check)(const DoctorInput&);
 };
 
-constexpr CheckRow kChecks[] = {
-    {"home", check_home},     {"configuration", check_configuration},
-    {"store", check_store},   {"keys", check_keys},
-    {"gates", check_gates},   {"claude-code", check_claude_code},
-    {"codex", check_codex},   {"hooks", check_hooks},
-    {"server", check_server}, {"sandbox", check_sandbox},
-    {"git", check_git},       {"terminal", check_terminal},
+constexpr CheckRow kHomeChecks[] = {
+    {"home", check_home},   {"configuration", check_configuration}, {"store", check_store}, {"keys", check_keys},
+    {"gates", check_gates},
+};
+constexpr CheckRow kMachineChecks[] = {
+    {"hooks", check_hooks}, {"server", check_server},     {"sandbox", check_sandbox},
+    {"git", check_git},     {"terminal", check_terminal},
 };
 
 std::string_view word_for(Health health) {
@@ -81,18 +81,34 @@ DoctorInput doctor_input(const Context& context, const DoctorOptions& options) {
           .port = options.port};
 }
 
+struct Finding {
+  std::string_view subject;
+  Diagnosis diagnosis;
+};
+
+std::vector<Finding> find_all(const DoctorInput& input) {
+  std::vector<Finding> all;
+  const auto add = [&](std::string_view subject, const Diagnoses& found) {
+    for (const Diagnosis& each : found) all.push_back({subject, each});
+  };
+  for (const CheckRow& row : kHomeChecks) add(row.name, row.check(input));
+  const std::size_t before = all.size();
+  for (const hook::ClientRow& client : hook::clients()) add(client.word, check_client(input, client));
+  if (all.size() == before) add("clients", {{Health::kOk, "none is installed"}});
+  for (const CheckRow& row : kMachineChecks) add(row.name, row.check(input));
+  return all;
+}
+
 int examine(const Context& context, const DoctorOptions& options) {
   const DoctorInput input = doctor_input(context, options);
   std::size_t wrongs = 0;
   Value list = Value::array();
-  for (const CheckRow& row : kChecks) {
-    for (const Diagnosis& finding : row.check(input)) {
-      wrongs += finding.health == Health::kError ? 1 : 0;
-      if (!options.wants_json) context.out(line_of(row.name, finding, context.has_colour));
-      Value entry = Value::object({{"check", row.name}, {"state", word_for(finding.health)}, {"what", finding.what}});
-      if (!finding.remedy.empty()) entry.set("remedy", finding.remedy);
-      list.push_back(std::move(entry));
-    }
+  for (const auto& [subject, finding] : find_all(input)) {
+    wrongs += finding.health == Health::kError ? 1 : 0;
+    if (!options.wants_json) context.out(line_of(subject, finding, context.has_colour));
+    Value entry = Value::object({{"check", subject}, {"state", word_for(finding.health)}, {"what", finding.what}});
+    if (!finding.remedy.empty()) entry.set("remedy", finding.remedy);
+    list.push_back(std::move(entry));
   }
   if (options.wants_json) {
     context.out(to_json(Value::object({{"version", input.version}, {"ok", wrongs == 0}, {"findings", list}})) + "\n");

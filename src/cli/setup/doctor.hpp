@@ -9,6 +9,7 @@
 
 #include "base/environment.hpp"
 #include "base/seams.hpp"
+#include "hook/install/clients.hpp"
 
 namespace sb::cli {
 
@@ -39,8 +40,8 @@ Diagnoses check_configuration(const DoctorInput& input);
 Diagnoses check_store(const DoctorInput& input);
 Diagnoses check_keys(const DoctorInput& input);
 Diagnoses check_gates(const DoctorInput& input);
-Diagnoses check_claude_code(const DoctorInput& input);
-Diagnoses check_codex(const DoctorInput& input);
+// Nothing for a client that is neither in PATH nor configured.
+Diagnoses check_client(const DoctorInput& input, const hook::ClientRow& client);
 Diagnoses check_hooks(const DoctorInput& input);
 Diagnoses check_server(const DoctorInput& input);
 Diagnoses check_sandbox(const DoctorInput& input);

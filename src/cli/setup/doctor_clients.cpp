@@ -8,12 +8,12 @@
 #include "cli/server/local_server.hpp"
 #include "cli/setup/doctor.hpp"
 #include "hook/install/client_config.hpp"
+#include "hook/install/hook_settings.hpp"
 #include "inbox/client_tokens.hpp"
 
 namespace sb::cli {
 namespace {
 
-using hook::Client;
 using hook::ClientTarget;
 using hook::InstallScope;
 using hook::NamedEntry;
@@ -26,13 +26,9 @@ std::string_view flag_of(InstallScope scope) {
 }
 
 // The home folder is not a project: its files are the user's configuration.
-std::vector<InstallScope> scopes(const DoctorInput& input) {
+std::vector<InstallScope> doctor_scopes(const DoctorInput& input) {
   if (input.seams.environment.get("HOME") == input.project) return {InstallScope::kUser};
   return {InstallScope::kUser, InstallScope::kProject};
-}
-
-std::string_view word_of(Client client) {
-  return client == Client::kClaudeCode ? "claude-code" : "codex";
 }
 
 // The version of a program; nothing if it is not signalbox.
@@ -118,8 +114,8 @@ void check_client_config(const DoctorInput& input, const ClientTarget& place, Co
   for (const NamedEntry& each : *entries) {
     const std::string address = each.entry.url.empty() ? "" : " --url " + each.entry.url;
     const std::string remedy =
-        fmt::format("signalbox mcp install --client {}{}{}{}", word_of(place.client), flag_of(place.scope), address,
-                    each.name == "signalbox" ? "" : " --name " + each.name);
+        fmt::format("signalbox mcp install --client {}{}{}{}", hook::row_of(place.client).word, flag_of(place.scope),
+                    address, each.name == "signalbox" ? "" : " --name " + each.name);
     if (!hook::is_signalbox_entry(each.entry)) continue;
     result.has_ours = true;
     result.findings.push_back(each.entry.url.empty() ? check_program(input, *path, each.entry.command, remedy)
@@ -128,24 +124,10 @@ void check_client_config(const DoctorInput& input, const ClientTarget& place, Co
   }
 }
 
-Diagnoses check_client(const DoctorInput& input, Client client, std::string_view program) {
-  const std::string found = program_in_path(input.seams, program);
-  Configured result;
-  for (const InstallScope scope : scopes(input)) check_client_config(input, {client, scope, input.project}, result);
-  if (!found.empty() && !result.has_ours) {
-    result.findings.push_back({Health::kWarning, fmt::format("Signalbox is not configured in {}", found),
-                               fmt::format("signalbox mcp install --client {}", word_of(client))});
-  } else if (found.empty() && !result.has_ours) {
-    result.findings.push_back({Health::kOk, "not installed"});
-  } else if (found.empty()) {
-    result.findings.push_back({Health::kWarning, fmt::format("{} is not in PATH", program)});
-  }
-  return std::move(result.findings);
-}
-
-void check_client_hooks(const DoctorInput& input, InstallScope scope, Diagnoses& findings) {
-  const auto hooks = hook::find_hooks(input.seams.files, input.seams.environment, scope, input.project);
-  const std::string remedy = fmt::format("signalbox hook install{}", flag_of(scope));
+void check_client_hooks(const DoctorInput& input, const hook::ClientRow& client, InstallScope scope,
+                        Diagnoses& findings) {
+  const auto hooks = hook::find_hooks(input.seams.files, input.seams.environment, client.client, scope, input.project);
+  const std::string remedy = hook::hook_install_command(client.client, scope);
   if (!hooks) {
     Error error = hooks.error();
     error.remedy.clear();
@@ -169,20 +151,36 @@ void check_client_hooks(const DoctorInput& input, InstallScope scope, Diagnoses&
 
 }  // namespace
 
-Diagnoses check_claude_code(const DoctorInput& input) {
-  return check_client(input, Client::kClaudeCode, "claude");
-}
-
-Diagnoses check_codex(const DoctorInput& input) {
-  return check_client(input, Client::kCodex, "codex");
+Diagnoses check_client(const DoctorInput& input, const hook::ClientRow& client) {
+  const bool is_found = !program_in_path(input.seams, client.program).empty();
+  Configured result;
+  for (const InstallScope scope : doctor_scopes(input)) {
+    check_client_config(input, {client.client, scope, input.project}, result);
+  }
+  if (is_found && !result.has_ours) {
+    result.findings.push_back({Health::kWarning, fmt::format("Signalbox is not configured in {}", client.name),
+                               fmt::format("signalbox mcp install --client {}", client.word)});
+  } else if (!is_found && result.has_ours) {
+    result.findings.push_back({Health::kWarning, fmt::format("{} is not in PATH", client.program)});
+  }
+  return std::move(result.findings);
 }
 
 Diagnoses check_hooks(const DoctorInput& input) {
   Diagnoses findings;
-  for (const InstallScope scope : scopes(input)) check_client_hooks(input, scope, findings);
-  if (!findings.empty()) return findings;
-  if (program_in_path(input.seams, "claude").empty()) return {{Health::kOk, "none; Claude Code is not installed"}};
-  return {{Health::kWarning, "Claude Code does not call signalbox-hook", "signalbox hook install"}};
+  for (const hook::ClientRow& client : hook::clients()) {
+    const std::size_t before = findings.size();
+    for (const InstallScope scope : doctor_scopes(input)) {
+      const bool has_file = !(scope == InstallScope::kUser ? client.hooks.user : client.hooks.project).empty();
+      if (has_file) check_client_hooks(input, client, scope, findings);
+    }
+    const bool is_found = !client.hooks.user.empty() && !program_in_path(input.seams, client.program).empty();
+    if (!is_found || findings.size() > before) continue;
+    findings.push_back({Health::kWarning, fmt::format("{} does not call signalbox-hook", client.name),
+                        hook::hook_install_command(client.client, InstallScope::kUser)});
+  }
+  if (findings.empty()) return {{Health::kOk, "none; no client with hooks is installed"}};
+  return findings;
 }
 
 }  // namespace sb::cli

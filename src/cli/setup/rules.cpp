@@ -5,6 +5,7 @@
 #include "cli/command.hpp"
 #include "decision/rules_text.hpp"
 #include "hook/install/rules_section.hpp"
+#include "hook/project_folder.hpp"
 
 namespace sb::cli {
 namespace {
@@ -14,14 +15,8 @@ struct RulesOptions {
   bool is_user = false, is_project = false;
 };
 
-std::vector<std::string> client_names() {
-  std::vector<std::string> names;
-  for (const hook::RulesClient& client : hook::rules_clients()) names.emplace_back(client.name);
-  return names;
-}
-
 Result<std::string> path_of(const Seams& seams, const RulesOptions& options, bool writes) {
-  const hook::RulesClient& client = *hook::rules_client(options.client);
+  const hook::ClientRow& client = *hook::find_client(options.client);
   const auto scope = options.is_project ? hook::InstallScope::kProject : hook::InstallScope::kUser;
   std::string project;
   if (options.is_project) {
@@ -29,13 +24,14 @@ Result<std::string> path_of(const Seams& seams, const RulesOptions& options, boo
     project = writes ? SB_TRY(hook::find_writable_project(seams.files, seams.environment, here))
                      : hook::find_project(seams.files, seams.environment, here);
   }
-  return hook::rules_path(client, scope, project, seams.environment);
+  return hook::client_path(client, client.rules, scope, project, seams.environment);
 }
 
 Status install(const Context& context, const RulesOptions& options) {
   const std::string path = SB_TRY(path_of(context.seams, options, true));
   const auto done = SB_TRY(hook::install_rules(context.seams, path, decision::rules_section()));
-  context.out(done.is_changed ? fmt::format("Installed in {}\nNew conversations of {} read it.\n", path, options.client)
+  context.out(done.is_changed ? fmt::format("Installed in {}\nNew conversations of {} read it.\n", path,
+                                            hook::find_client(options.client)->name)
                               : fmt::format("Already installed in {}; nothing changed\n", path));
   return {};
 }
@@ -50,7 +46,7 @@ Status uninstall(const Context& context, const RulesOptions& options) {
 
 App* place_command(App& app, const std::string& name, const std::string& summary, RulesOptions& options) {
   App* sub = app.add_subcommand(name, summary);
-  sub->add_option("--client", options.client, "Whose file of rules")->required()->one_of(client_names());
+  sub->add_option("--client", options.client, "Whose file of rules")->required()->one_of(hook::client_words());
   auto* user = sub->add_flag("--user", options.is_user, "In the user's file (the default)");
   sub->add_flag("--project", options.is_project, "In the file of the project that contains this folder")
       ->excludes(user);

@@ -1,5 +1,5 @@
 // Stop: lints the agent's last message where the user enabled it.
-#include "hook/install/claude_settings.hpp"
+#include "hook/install/hook_settings.hpp"
 #include "hook/testing.hpp"
 
 namespace sb::hook {

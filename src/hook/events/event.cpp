@@ -115,7 +115,10 @@ bool is_named_by(std::string_view label, std::string_view choice) {
 }  // namespace
 
 Result<HookEvent> read_event(std::string_view json, EventKind expected) {
-  Value root = SB_TRY(parse_json(json));
+  return event_of(SB_TRY(parse_json(json)), expected);
+}
+
+Result<HookEvent> event_of(Value root, EventKind expected) {
   if (!root.is_object()) return fail(ErrorCode::kInvalid, "the event is not a JSON object");
   HookEvent event;
   event.kind =

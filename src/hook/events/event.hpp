@@ -33,9 +33,10 @@ struct HookEvent {
   bool is_codex = false;
 };
 
-// kInvalid when the text is not a JSON object. A tool's event without `hook_event_name` is what is expected, or else
+// kInvalid when it is not a JSON object. A tool's event without `hook_event_name` is what is expected, or else
 // PostToolUse if it has a response and PreToolUse if not.
 Result<HookEvent> read_event(std::string_view json, EventKind expected = EventKind::kOther);
+Result<HookEvent> event_of(Value root, EventKind expected = EventKind::kOther);
 
 // The host whose question tool the event is about, or that the conversation has.
 const decision::Host& host_of(const HookEvent& event);

@@ -9,8 +9,8 @@
 #include <string>
 
 #include "base/seams.hpp"
-#include "hook/install/claude_settings.hpp"
 #include "hook/install/client_entry.hpp"
+#include "hook/install/client_file.hpp"
 
 namespace sb::hook {
 
@@ -20,8 +20,6 @@ struct ClientTarget {
   std::string project;  // its folder, absolute and free of links
 };
 
-// Claude Code: .claude.json in CLAUDE_CONFIG_DIR or the home, .mcp.json of a project. Codex: config.toml in CODEX_HOME
-// or ~/.codex, .codex/config.toml of a project.
 Result<std::string> config_path(const ClientTarget& place, const Environment& environment);
 
 // The secret for the entry in that file, given the one it has (or none): that one if it is still valid, so that a

@@ -6,6 +6,8 @@
 //                args = ["mcp", "--hold", "24h"]
 //                tool_timeout_sec = 86400
 //
+// clients.hpp describes the form for each client.
+//
 // Pure. An empty text means that there is no configuration. `path` is only for errors, which are kInvalid with the
 // location: for text that cannot be parsed, and for text that cannot be edited without touching more than the entry.
 #pragma once
@@ -16,11 +18,9 @@
 #include <vector>
 
 #include "base/result.hpp"
+#include "hook/install/clients.hpp"
 
 namespace sb::hook {
-
-enum class Client { kClaudeCode, kCodex };
-std::string_view display_name(Client client);  // Claude Code
 
 // How the client reaches the server: by starting a program or by connecting.
 struct ServerEntry {
@@ -51,6 +51,9 @@ bool is_server_name(std::string_view name);
 // it gets a long timeout, and the server a hold to match.
 ServerEntry program_entry(Client client, const std::string& program);
 
+// kInvalid for a token in a variable where we do not know how the client writes one.
+Status check_entry(Client client, const ServerEntry& entry);
+
 // Every configured server, in file order.
 Result<std::vector<NamedEntry>> read_entries(Client client, const std::string& path, std::string_view text);
 
@@ -68,5 +71,7 @@ Result<bool> has_container(Client client, const std::string& path, std::string_v
 
 // Only the entry, as it would appear in the client's configuration.
 std::string format_entry(Client client, const std::string& name, const ServerEntry& entry);
+// In the form that most clients read.
+std::string format_common_entry(const std::string& name, const ServerEntry& entry);
 
 }  // namespace sb::hook

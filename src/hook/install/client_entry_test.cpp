@@ -37,14 +37,14 @@ std::string toml_with(std::string_view text, const ServerEntry& entry = kProgram
 
 TEST(ClientEntry, JsonIsFormattedLikeItsNeighbours) {
   EXPECT_EQ(json_with("", kAddress),
-            "{\n  \"mcpServers\": {\n    \"signalbox\": {\n      \"type\": \"http\",\n"
+            "{\n  \"mcpServers\": {\n    \"signalbox\": {\n      \"alwaysLoad\": true,\n      \"type\": \"http\",\n"
             "      \"url\": \"http://127.0.0.1:3917/mcp\"\n    }\n  }\n}\n");
   EXPECT_EQ(json_with(R"({"a":1})"),
-            R"({"a":1,"mcpServers":{"signalbox":{"command":"/opt/sb/signalbox","args":["mcp"]}}})");
-  EXPECT_EQ(
-      json_with("{\r\n\t\"mcpServers\": {\r\n\t\t\"x\": {\"url\": \"u\"}\r\n\t}\r\n}", kAddress),
-      "{\r\n\t\"mcpServers\": {\r\n\t\t\"x\": {\"url\": \"u\"},\r\n\t\t\"signalbox\": {\r\n\t\t\t\"type\": \"http\","
-      "\r\n\t\t\t\"url\": \"http://127.0.0.1:3917/mcp\"\r\n\t\t}\r\n\t}\r\n}");
+            R"({"a":1,"mcpServers":{"signalbox":{"alwaysLoad":true,"command":"/opt/sb/signalbox","args":["mcp"]}}})");
+  EXPECT_EQ(json_with("{\r\n\t\"mcpServers\": {\r\n\t\t\"x\": {\"url\": \"u\"}\r\n\t}\r\n}", kAddress),
+            "{\r\n\t\"mcpServers\": {\r\n\t\t\"x\": {\"url\": \"u\"},\r\n\t\t\"signalbox\": {\r\n\t\t\t\"alwaysLoad\": "
+            "true,\r\n\t\t\t\"type\": \"http\","
+            "\r\n\t\t\t\"url\": \"http://127.0.0.1:3917/mcp\"\r\n\t\t}\r\n\t}\r\n}");
 }
 
 TEST(ClientEntry, OtherJsonIsPreservedByteForByte) {
@@ -55,7 +55,8 @@ TEST(ClientEntry, OtherJsonIsPreservedByteForByte) {
   const std::string after = json_with(before, kAddress);
   std::string expected = before;
   const std::string old = R"({"url":"http://[::1]:9/mcp","k":1})";
-  expected.replace(before.find(old), old.size(), R"({"url":"http://127.0.0.1:3917/mcp","k":1,"type":"http"})");
+  expected.replace(before.find(old), old.size(),
+                   R"({"url":"http://127.0.0.1:3917/mcp","k":1, "type": "http", "alwaysLoad": true})");
   EXPECT_EQ(after, expected);
   EXPECT_EQ(json_with(after, kAddress), after);
   EXPECT_EQ(without(Client::kClaudeCode, before),
@@ -72,7 +73,7 @@ TEST(ClientEntry, JsonContainersAreRemovedOnlyOnRequest) {
 TEST(ClientEntry, ATokenIsReferencedByItsVariable) {
   const ServerEntry secret{"", {}, "https://box.example/mcp", "SB_TOKEN"};
   const std::string json =
-      R"({"mcpServers":{"signalbox":{"type":"http","url":"https://box.example/mcp","headers":{"X":"y"}}}})";
+      R"({"mcpServers":{"signalbox":{"alwaysLoad":true,"type":"http","url":"https://box.example/mcp","headers":{"X":"y"}}}})";
   const std::string with_token = json_with(json, secret);
   EXPECT_THAT(with_token, HasSubstr(R"("headers":{"X":"y","Authorization":"Bearer ${SB_TOKEN}"})"));
   EXPECT_EQ(json_with(with_token, secret), with_token);
@@ -81,6 +82,94 @@ TEST(ClientEntry, ATokenIsReferencedByItsVariable) {
             "[mcp_servers.signalbox]\nurl = \"https://box.example/mcp\"\nbearer_token_env_var = \"SB_TOKEN\"\n");
   EXPECT_EQ(toml_with(toml_with("", secret)), toml_with(""));
   EXPECT_EQ(json_with(json_with("", secret)), json_with(""));
+}
+
+TEST(ClientEntry, CommentsStayWhereTheClientReadsThem) {
+  const std::string before = "{\n  // top\n  \"mcp\": {\n    \"x\": {\"a\": 1}, // why, x\n  },\n  /* end */\n}\n";
+  const std::string after = with(Client::kOpenCode, before);
+  EXPECT_EQ(
+      after,
+      "{\n  // top\n  \"mcp\": {\n    \"x\": {\"a\": 1}, // why, x\n    \"signalbox\": {\n      \"enabled\": true,\n"
+      "      \"type\": \"local\",\n      \"command\": [\n        \"/opt/sb/signalbox\",\n        \"mcp\"\n      ]\n"
+      "    }\n  },\n  /* end */\n}\n");
+  EXPECT_EQ(with(Client::kOpenCode, after), after);
+  EXPECT_EQ(without(Client::kOpenCode, after),
+            "{\n  // top\n  \"mcp\": {\n    \"x\": {\"a\": 1} // why, x\n  },\n  /* end */\n}\n");
+  const std::string alone =
+      "{\"mcp\": {\"signalbox\": {\"command\": [\"/x/signalbox\", \"mcp\"]}, // a\n// b\n\"y\": {}}}";
+  EXPECT_EQ(without(Client::kOpenCode, alone), "{\"mcp\": { // a\n// b\n\"y\": {}}}");
+  const std::string long_comment = "{\n  \"mcp\": {\n    \"x\": {} /* one\n two */ // three\n  }\n}\n";
+  const std::string with_long = with(Client::kOpenCode, long_comment);
+  EXPECT_THAT(with_long, HasSubstr("\"x\": {}, /* one\n two */\n    \"signalbox\": {"));
+  EXPECT_EQ(without(Client::kOpenCode, with_long), long_comment);
+  const std::string only = "{\"mcp\": {\"signalbox\": {\"command\": [\"/x/signalbox\", \"mcp\"]}, /* a */ }}";
+  EXPECT_EQ(without(Client::kOpenCode, only), "{\"mcp\": { /* a */ }}");
+  EXPECT_THAT(with(Client::kClaudeCode, before), HasSubstr("ERROR"));
+}
+
+TEST(ClientEntry, EachClientReadsBackWhatWasWritten) {
+  const ServerEntry owned{"/opt/sb/signalbox", {"mcp"}, "", "", "sbs_1"};
+  const ServerEntry address{"", {}, "http://127.0.0.1:3917/mcp", "", "sbs_1"};
+  for (const ClientRow& row : clients()) {
+    for (const ServerEntry& entry : {owned, address}) {
+      const std::string text = with(row.client, "", entry);
+      const auto entries = read_entries(row.client, "f", text);
+      ASSERT_TRUE(entries) << row.word << text;
+      ASSERT_EQ(entries->size(), 1u) << row.word << text;
+      EXPECT_EQ(entries->front().entry, entry) << row.word << text;
+      EXPECT_EQ(with(row.client, text, entry), text) << row.word;
+      // Either way of connecting replaces the other.
+      EXPECT_EQ(with(row.client, with(row.client, text, address), entry), with(row.client, text, entry)) << row.word;
+    }
+  }
+}
+
+TEST(ClientEntry, TheFormOfEachClient) {
+  const auto entry = [](std::string_view word) {
+    return format_entry(find_client(word)->client, "signalbox", kProgram);
+  };
+  const auto json = [&](std::string_view word) { return to_json(parse_json(entry(word)).value()); };
+  EXPECT_EQ(json("opencode"),
+            R"({"mcp":{"signalbox":{"enabled":true,"type":"local","command":["/opt/sb/signalbox","mcp"]}}})");
+  EXPECT_EQ(json("gemini-cli"), R"({"mcpServers":{"signalbox":{"command":"/opt/sb/signalbox","args":["mcp"]}}})");
+  EXPECT_EQ(json("qwen-code"), json("gemini-cli"));
+  EXPECT_EQ(
+      json("copilot-cli"),
+      R"({"mcpServers":{"signalbox":{"tools":["*"],"type":"local","command":"/opt/sb/signalbox","args":["mcp"]}}})");
+  EXPECT_EQ(
+      json("cline"),
+      R"({"mcpServers":{"signalbox":{"transport":{"type":"stdio","command":"/opt/sb/signalbox","args":["mcp"]}}}})");
+  EXPECT_EQ(entry("continue"),
+            "mcpServers:\n  - name: \"signalbox\"\n    command: \"/opt/sb/signalbox\"\n    args: [\"mcp\"]\n");
+  EXPECT_FALSE(check_entry(Client::kCline, {"", {}, "http://x/mcp", "TOKEN"}));
+}
+
+TEST(ClientEntry, AYamlListIsChangedByLine) {
+  const auto yaml_with = [](std::string_view text) { return with(Client::kContinue, text); };
+  const std::string ours = "- name: \"signalbox\"\n@  command: \"/opt/sb/signalbox\"\n@  args: [\"mcp\"]\n";
+  const auto item = [&](const std::string& indent) {
+    std::string text = indent + ours;
+    for (std::size_t at = text.find('@'); at != std::string::npos; at = text.find('@')) text.replace(at, 1, indent);
+    return text;
+  };
+  EXPECT_EQ(yaml_with(""), "name: Local Config\nversion: 1.0.0\nschema: v1\nmcpServers:\n" + item("  "));
+  const std::string head = "name: x # mine\n\nmcpServers: # servers\n", tail = "# last\n\nmodels: []\n";
+  const std::string other = "- name: a\n  args:\n  - b\n  # inner\n\n";
+  const std::string before = head + other + tail;
+  const std::string after = head + "- name: a\n  args:\n  - b\n  # inner\n" + item("") + "\n" + tail;
+  EXPECT_EQ(yaml_with(before), after);
+  EXPECT_EQ(without(Client::kContinue, after), before);
+  EXPECT_EQ(yaml_with("name: x\nmcpServers: [] # none\na: 1"), "name: x\nmcpServers: # none\n" + item("  ") + "a: 1");
+  EXPECT_EQ(without(Client::kContinue, "name: x\nmcpServers: # none\n" + item("  ") + "a: 1"),
+            "name: x\nmcpServers: [] # none\na: 1");
+  EXPECT_EQ(without(Client::kContinue, "name: x\nmcpServers:\n" + item("  ") + "a: 1\n", true), "name: x\na: 1\n");
+  EXPECT_EQ(yaml_with("mcpServers:\n  - name: signalbox\n    command: /old/signalbox # mine\n    cwd: /x # where\n"
+                      "    args:\n      - mcp\n"),
+            "mcpServers:\n  - name: signalbox\n    command: \"/opt/sb/signalbox\"\n    cwd: /x # where\n"
+            "    args:\n      - mcp\n");
+  for (const char* text : {"mcpServers: {a: 1}\n", "- a\n", "mcpServers: [{name: a}]\n", "a: [\n"}) {
+    EXPECT_THAT(yaml_with(text), testing::AllOf(HasSubstr("ERROR f:"), HasSubstr("nothing was changed"))) << text;
+  }
 }
 
 const ServerEntry kOwned{"/opt/sb/signalbox", {"mcp"}, "", "", "sbs_1"};
@@ -142,7 +231,7 @@ TEST(ClientEntry, MembersAddedByUsersStay) {
       R"({"mcpServers":{"signalbox":{"type":"stdio","command":"/old/signalbox","args":["mcp"],"env":{"A":"b"}}}})";
   EXPECT_EQ(
       json_with(text),
-      R"({"mcpServers":{"signalbox":{"type":"stdio","command":"/opt/sb/signalbox","args":["mcp"],"env":{"A":"b"}}}})");
+      R"({"mcpServers":{"signalbox":{"type":"stdio","command":"/opt/sb/signalbox","args":["mcp"],"env":{"A":"b"},"alwaysLoad":true}}})");
 }
 
 TEST(ClientEntry, TomlIsAppendedAndChangedInPlace) {

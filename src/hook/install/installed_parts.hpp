@@ -1,8 +1,8 @@
 // What `signalbox hook install` and `signalbox mcp install` created in a client's file, stored so that uninstall
 // removes exactly that: a container that was empty before must be empty again.
 //
-// `hook-settings.json` in the data home: {PATH: {"made": ["file", "hooks", "Stop"…], "backup": PATH or ""}}. Writers
-// must hold the settings lock.
+// `hook-settings.json` in the data home: {PATH: {"made": ["file", "hooks", "Stop"…], "backup": PATH or ""}}: one record
+// for all of ours in that file. Writers must hold the settings lock.
 #pragma once
 
 #include <optional>

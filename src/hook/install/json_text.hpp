@@ -1,7 +1,7 @@
-// Sets or removes one member in a JSON text and keeps all other bytes.
+// Changes a JSON text so that it parses to another value, and keeps all bytes that need not change.
 //
 // Files that a client keeps writing have their own numbers, order and layout; parsing and rewriting them would change
-// those. Pure. Each text must have passed parse_document with an object at its root.
+// those. Comments (`//`, `/* */`) and trailing commas stay, too. Pure.
 #pragma once
 
 #include <string>
@@ -11,12 +11,10 @@
 
 namespace sb::hook {
 
-// {…, CONTAINER: {…, NAME: value}}, formatted like its neighbours. An existing NAME is replaced; a missing container is
-// created. The container, if present, must be an object.
-std::string with_member(std::string_view text, std::string_view container, std::string_view name, const Value& value);
+// With spaces in place of comments and trailing commas, so that offsets and lines stay.
+std::string without_json_comments(std::string_view text);
 
-// Without NAME in CONTAINER; `remove_empty_container` also removes a container that becomes empty.
-std::string without_member(std::string_view text, std::string_view container, std::string_view name,
-                           bool remove_empty_container);
+// `before` is the object in the text. What is new is formatted like its neighbours and comes last.
+std::string with_json_changes(std::string text, const Value& before, const Value& after);
 
 }  // namespace sb::hook

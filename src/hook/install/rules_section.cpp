@@ -12,17 +12,6 @@
 namespace sb::hook {
 namespace {
 
-constexpr RulesClient kRulesClients[] = {
-    {"claude-code", "CLAUDE_CONFIG_DIR", ".claude", "CLAUDE.md", "CLAUDE.md"},
-    {"codex", "CODEX_HOME", ".codex", "AGENTS.md", "AGENTS.md"},
-    {"opencode", "", ".config/opencode", "AGENTS.md", "AGENTS.md"},
-    {"gemini-cli", "", ".gemini", "GEMINI.md", "GEMINI.md"},
-    {"qwen-code", "", ".qwen", "QWEN.md", "QWEN.md"},
-    {"copilot-cli", "", ".copilot", "copilot-instructions.md", "AGENTS.md"},
-    {"continue", "", ".continue", "rules/signalbox.md", ".continue/rules/signalbox.md"},
-    {"cline", "", "Documents/Cline", "Rules/signalbox.md", ".clinerules/signalbox.md"},
-};
-
 constexpr std::string_view kBegin = "<!-- signalbox rules: begin ";
 constexpr std::string_view kEnd = "<!-- signalbox rules: end -->\n";
 constexpr std::string_view kAfter = "after-", kNew = "new-";
@@ -102,28 +91,6 @@ std::unexpected<Error> in_file(Error error, const std::string& path) {
 }
 
 }  // namespace
-
-std::span<const RulesClient> rules_clients() {
-  return kRulesClients;
-}
-
-const RulesClient* rules_client(std::string_view name) {
-  const auto found = std::ranges::find(kRulesClients, name, &RulesClient::name);
-  return found == std::end(kRulesClients) ? nullptr : found;
-}
-
-Result<std::string> rules_path(const RulesClient& client, InstallScope scope, const std::string& project,
-                               const Environment& environment) {
-  if (scope == InstallScope::kProject) return join_path(project, std::string(client.project_file));
-  if (!client.home_variable.empty()) {
-    if (const auto folder = environment.get(std::string(client.home_variable)); folder && !folder->empty()) {
-      return join_path(*folder, std::string(client.user_file));
-    }
-  }
-  const auto home = environment.get("HOME");
-  if (!home || home->empty()) return fail(ErrorCode::kInvalid, "HOME is not set", "Set it, or use --project");
-  return join_path(join_path(*home, std::string(client.home)), std::string(client.user_file));
-}
 
 Result<std::string> with_rules(const std::optional<std::string>& text, std::string_view rules, int folders) {
   if (!text) return section_text(rules, fmt::format("{}{}", kNew, folders));

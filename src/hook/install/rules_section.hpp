@@ -10,26 +10,12 @@
 #pragma once
 
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 
-#include "hook/install/claude_settings.hpp"
+#include "hook/install/client_file.hpp"
 
 namespace sb::hook {
-
-// A client that reads such a file. One row per client.
-struct RulesClient {
-  std::string_view name;
-  std::string_view home_variable;  // replaces `home`; empty: none
-  std::string_view home;           // the folder of its files below $HOME
-  std::string_view user_file;      // below that folder
-  std::string_view project_file;   // below a project
-};
-std::span<const RulesClient> rules_clients();
-const RulesClient* rules_client(std::string_view name);
-Result<std::string> rules_path(const RulesClient& client, InstallScope scope, const std::string& project,
-                               const Environment& environment);
 
 // The text with the section appended, or with an older version of it replaced. kConflict, with the line, for a section
 // that is incomplete, present twice or edited by hand. `folders`: how many are made for a new file. Pure.

@@ -76,20 +76,5 @@ TEST(RulesSection, AMentionInTheTextIsNoSection) {
   EXPECT_FALSE(without_rules(text)->had_section);
 }
 
-TEST(RulesClients, EachHasAFileOfTheUserAndOfAProject) {
-  const Environment environment({{"HOME", "/home/ann"}, {"CODEX_HOME", "/srv/codex"}});
-  const auto path = [&](std::string_view name, InstallScope scope) {
-    return rules_path(*rules_client(name), scope, "/p", environment).value();
-  };
-  EXPECT_EQ(path("claude-code", InstallScope::kUser), "/home/ann/.claude/CLAUDE.md");
-  EXPECT_EQ(path("claude-code", InstallScope::kProject), "/p/CLAUDE.md");
-  EXPECT_EQ(path("codex", InstallScope::kUser), "/srv/codex/AGENTS.md");
-  EXPECT_EQ(path("opencode", InstallScope::kUser), "/home/ann/.config/opencode/AGENTS.md");
-  EXPECT_EQ(path("gemini-cli", InstallScope::kProject), "/p/GEMINI.md");
-  EXPECT_EQ(rules_client("emacs"), nullptr);
-  const std::map<std::string, std::string, std::less<>> nothing;
-  EXPECT_FALSE(rules_path(*rules_client("gemini-cli"), InstallScope::kUser, "", Environment(nothing)));
-}
-
 }  // namespace
 }  // namespace sb::hook

@@ -1,5 +1,4 @@
-// The settings file of a client: locked against other signalbox processes, read, written in its original layout, and
-// backed up before a change.
+// The settings file of a client: locked against other signalbox processes, read, and backed up before a change.
 #pragma once
 
 #include <memory>
@@ -18,14 +17,8 @@ Result<std::shared_ptr<void>> lock_settings(const Seams& seams);
 
 // The file's content, or nothing when there is none. A dangling link is an error: writing would replace it.
 Result<std::optional<std::string>> read_if_exists(const Files& files, const std::string& path);
-// The same, as JSON; an empty file is an empty object.
-Result<std::optional<Document>> read_settings(const Files& files, const std::string& path);
-
-// kInvalid, with its line, for a number that would change when written back. Pure.
-Status check_numbers(const Document& document);
-
-// In the original layout of the file, as far as it can be detected. Pure.
-std::string format_like(const Value& settings, std::string_view before);
+// As JSON; an empty text is an empty object. Pure.
+Result<Document> parse_settings(const std::string& path, std::string_view text, bool has_comments);
 
 // Removes the access of other users, before a secret is written into the file.
 Status make_private(const std::string& path);

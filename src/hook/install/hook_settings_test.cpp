@@ -1,5 +1,10 @@
-#include "hook/install/claude_settings.hpp"
+#include "hook/install/hook_settings.hpp"
 
+#include "base/document/document.hpp"
+#include "hook/install/client_config.hpp"
+#include "hook/install/hook_command.hpp"
+#include "hook/install/json_text.hpp"
+#include "hook/project_folder.hpp"
 #include "hook/testing.hpp"
 
 namespace sb::hook {
@@ -17,7 +22,7 @@ class Settings : public HookFixture {
     (void)files_.write_atomic(path(), text);
   }
   InstallRequest wanted(bool with_stop = false, InstallScope scope = InstallScope::kUser) const {
-    return {scope, project(), "/opt/sb/signalbox-hook", with_stop};
+    return {Client::kClaudeCode, scope, project(), "/opt/sb/signalbox-hook", with_stop};
   }
   Result<InstallResult> install(const InstallRequest& what) { return install_hooks(seams(streams_), what); }
   Result<InstallResult> uninstall(const InstallRequest& what) { return uninstall_hooks(seams(streams_), what); }
@@ -220,19 +225,12 @@ TEST_F(Settings, TheFirstBackupIsNeverOverwritten) {
   EXPECT_EQ(read(backup), kOthers);
 }
 
-TEST_F(Settings, ANumberThatCannotBePreservedIsRejected) {
-  for (const char* number : {"123456789012345678901234567890", "18446744073709551615", "-9223372036854775809",
-                             "0.12345678901234567890123", "1e-400"}) {
-    const std::string text = std::string("{\"s\": \"1\\\"2\",\n \"n\": ") + number + "}";
-    write(text);
-    const auto result = install(wanted());
-    ASSERT_FALSE(result) << number;
-    EXPECT_THAT(result.error().to_string(), AllOf(HasSubstr("settings.json"), HasSubstr("nothing was changed")));
-    EXPECT_EQ(read(path()), text);
-  }
-  for (const char* number : {"9223372036854775807", "-9223372036854775808", "0.5", "1.10", "1e3", "-0", "0.000"}) {
-    write(std::string("{\"n\": ") + number + ", \"s\": \"123456789012345678901234567890\"}");
-    EXPECT_TRUE(install(wanted())) << number;
+TEST_F(Settings, NumbersStayAsTheyAreWritten) {
+  for (const char* number : {"123456789012345678901234567890", "-9223372036854775809", "0.12345678901234567890123",
+                             "1e-400", "1.10", "1e3", "-0", "0.000"}) {
+    write(std::string("{\n \"s\": \"1\\\"2\",\n \"n\": ") + number + "}");
+    ASSERT_TRUE(install(wanted())) << number;
+    EXPECT_THAT(read(path()), HasSubstr(std::string("\n \"n\": ") + number + ",\n \"hooks\": {\n"));
     ASSERT_TRUE(uninstall(wanted()));
   }
 }
@@ -316,6 +314,80 @@ TEST_F(Settings, TheProjectIsTheNearestMarkedFolder) {
   EXPECT_EQ(find_project(files_, environment_, root_ + "/user/notes"), root_ + "/user/notes");
 }
 
+TEST_F(Settings, ASecondClientAndItsServerShareAFileInAnyOrder) {
+  const std::string file = root_ + "/user/.gemini/settings.json";
+  const ClientTarget place{Client::kGeminiCli, InstallScope::kUser, project()};
+  InstallRequest hooks = wanted();
+  hooks.client = Client::kGeminiCli;
+  const ServerEntry server{"/opt/sb/signalbox", {"mcp"}, ""};
+  (void)files_.make_directories(root_ + "/user/.gemini");
+  for (const char* text : {"", "{ }", "{\n  // mine\n  \"a\": 1, // one\n}\n",
+                           "{\"mcpServers\":{},\"hooks\":{\"BeforeTool\":[ ]}}", "{\"mcpServers\": { }, \"x\": 1.0}"}) {
+    for (int order = 0; order < 8; ++order) {
+      (void)files_.remove(file);
+      if (*text != '\0') (void)files_.write_atomic(file, text);
+      const auto steps = [&](bool hooks_first, bool installs) {
+        for (const bool is_hooks : {hooks_first, !hooks_first}) {
+          const auto done = is_hooks   ? (installs ? install(hooks) : uninstall(hooks))
+                            : installs ? install_server(seams(streams_), place, "signalbox", server)
+                                       : uninstall_server(seams(streams_), place, "signalbox");
+          ASSERT_TRUE(done) << done.error().to_string();
+          EXPECT_TRUE(done->is_changed);
+        }
+      };
+      steps((order & 1) != 0, true);
+      EXPECT_THAT(read(file), AllOf(HasSubstr("signalbox-hook --client gemini-cli"), HasSubstr("/opt/sb/signalbox\"")));
+      if (*text != '\0' && (order & 4) != 0) {  // so that the copy cannot simply be restored
+        std::string now = read(file);
+        now.insert(now.find('{') + 1, "\"first\": 0, ");
+        (void)files_.write_atomic(file, now);
+        steps((order & 2) != 0, false);
+        EXPECT_EQ(parse_json(without_json_comments(read(file))).value()["first"], Value(0)) << read(file);
+        EXPECT_THAT(read(file), Not(HasSubstr("signalbox")));
+        continue;
+      }
+      steps((order & 2) != 0, false);
+      EXPECT_EQ(read(file), text) << order;
+      EXPECT_EQ(files_.kind(file), *text == '\0' ? FileKind::kMissing : FileKind::kFile);
+      EXPECT_EQ(files_.kind(home() + "/hook-settings.json"), FileKind::kMissing);
+    }
+  }
+}
+
+TEST_F(Settings, EveryClientWithHooksIsInstalledOnceAndRemovedWithoutATrace) {
+  for (const ClientRow& row : clients()) {
+    InstallRequest request = wanted();
+    request.client = row.client;
+    if (row.hook_form == HookForm::kNone) {
+      EXPECT_THAT(install(request).error().to_string(), HasSubstr("has no hooks that we have tried")) << row.word;
+      continue;
+    }
+    const auto first = install(request);
+    ASSERT_TRUE(first) << first.error().to_string();
+    const std::string once = read(first->path);
+    EXPECT_THAT(once, HasSubstr("/opt/sb/signalbox-hook"));
+    EXPECT_FALSE(install(request)->is_changed) << row.word;
+    const auto found = find_hooks(files_, environment_, row.client, InstallScope::kUser, project()).value();
+    EXPECT_EQ(found.programs, std::vector<std::string>{"/opt/sb/signalbox-hook"}) << row.word;
+    EXPECT_TRUE(found.is_complete) << row.word;
+    EXPECT_TRUE(uninstall(request)->is_changed);
+    EXPECT_EQ(files_.kind(first->path), FileKind::kMissing) << row.word;
+  }
+}
+
+TEST_F(Settings, APluginThatWasEditedIsLeftAlone) {
+  InstallRequest request = wanted();
+  request.client = Client::kOpenCode;
+  const std::string file = install(request)->path;
+  const std::string edited = read(file) + "// mine\n";
+  (void)files_.write_atomic(file, edited);
+  for (const auto& result : {install(request), uninstall(request)}) {
+    ASSERT_FALSE(result);
+    EXPECT_THAT(result.error().to_string(), AllOf(HasSubstr("signalbox.js"), HasSubstr("was edited")));
+  }
+  EXPECT_EQ(read(file), edited);
+}
+
 TEST(ShellWord, IsOursOnlyIfItIsExactlyOurProgram) {
   for (const char* ours : {"/usr/bin/signalbox-hook", "'/my tools/signalbox-hook'"})
     EXPECT_TRUE(is_signalbox_command(ours)) << ours;
@@ -343,7 +415,8 @@ TEST(SettingsOnAFullDisk, StayUnchanged) {
   const Seams seams{files, clock, random, process, environment, streams};
   for (std::size_t space = 0; space < 1'500; space += 100) {
     files.set_space(space);
-    const auto installed = install_hooks(seams, {InstallScope::kUser, "/w", "/opt/signalbox-hook", false});
+    const auto installed =
+        install_hooks(seams, {Client::kClaudeCode, InstallScope::kUser, "/w", "/opt/signalbox-hook", false});
     const std::string& now = files.contents()["/u/.claude/settings.json"];
     if (installed) {
       EXPECT_THAT(now, HasSubstr("signalbox-hook"));
