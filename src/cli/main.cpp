@@ -1,3 +1,5 @@
+#include <execinfo.h>
+
 #include <csignal>
 #include <exception>
 #include <new>
@@ -13,10 +15,21 @@ namespace {
 
 // An empty handler instead of SIG_IGN: programs we start must not inherit SIG_IGN for SIGPIPE.
 void ignore_sigpipe() {
-  struct sigaction action{};
+  struct sigaction action {};
   action.sa_handler = [](int) {};
   action.sa_flags = SA_RESTART;
   ::sigaction(SIGPIPE, &action, nullptr);
+}
+
+// With little memory, an allocation that fails is reported; but the stack cannot grow any more, and the C library loads
+// what it needs to pass an exception on only when it first does so. Both would end the program. So it has them from the
+// start.
+void reserve_for_low_memory() {
+  constexpr std::size_t kStackBytes = 256 << 10;
+  volatile char stack[kStackBytes];
+  for (std::size_t at = 0; at < kStackBytes; at += 4096) stack[at] = 0;
+  void* frame = nullptr;
+  (void)::backtrace(&frame, 1);
 }
 
 }  // namespace
@@ -25,6 +38,7 @@ int main(int argc, char** argv) {
   if (const auto code = sb::sandbox::run_if_inside(argc, argv)) return *code;
   sb::SystemStreams streams;
   try {
+    reserve_for_low_memory();
     ignore_sigpipe();
     sb::SystemFiles files;
     sb::SystemClock clock;

@@ -50,11 +50,12 @@ TEST(AgentHome, OnlyAProgramWithItsOwnLoginReachesItsProvider) {
   FakeStreams streams;
   const Environment environment({{"HOME", std::string("/nowhere")}});
   const Seams seams{files, clock, random, process, environment, streams};
-  ProgramPlace program{.work_tree = "/w", .home = "/h", .program = "/usr/bin/true"};
+  ProgramPlace program{.work_tree = {}, .home = "/h", .program = "/usr/bin/true"};
+  program.work_tree.workspace = "/w";
   program.login_servers = {"api.example.org:443"};
-  EXPECT_THAT(place_of(program, seams, {"/s", "/s", "/s"}).servers, testing::IsEmpty());
+  EXPECT_THAT(place_of(program, seams).servers, testing::IsEmpty());
   program.has_own_login = true;
-  EXPECT_THAT(place_of(program, seams, {"/s", "/s", "/s"}).servers, testing::ElementsAre("api.example.org:443"));
+  EXPECT_THAT(place_of(program, seams).servers, testing::ElementsAre("api.example.org:443"));
 }
 
 }  // namespace
