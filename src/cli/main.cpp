@@ -24,9 +24,9 @@ void ignore_sigpipe() {
 // With little memory, an allocation that fails is reported; but the stack cannot grow any more, and the C library loads
 // what it needs to pass an exception on only when it first does so. Both would end the program. So it has them from the
 // start.
-void reserve_for_low_memory() {
+[[gnu::noinline]] void reserve_for_low_memory() {
   constexpr std::size_t kStackBytes = 256 << 10;
-  volatile char stack[kStackBytes];
+  [[maybe_unused]] volatile char stack[kStackBytes];
   for (std::size_t at = 0; at < kStackBytes; at += 4096) stack[at] = 0;
   void* frame = nullptr;
   (void)::backtrace(&frame, 1);
