@@ -10,7 +10,11 @@
 namespace sb {
 
 Value::Value() = default;
-Value::Value(const Value&) = default;
+// Not by the variant's own copy constructor: in GCC 12's library it destroys an alternative that was never made when
+// the copy of a string or a list throws for lack of memory.
+Value::Value(const Value& other) {
+  data_ = other.data_;
+}
 Value::Value(Value&&) noexcept = default;
 Value& Value::operator=(const Value&) = default;
 Value& Value::operator=(Value&&) noexcept = default;
