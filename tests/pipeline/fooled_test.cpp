@@ -488,9 +488,10 @@ TEST(DeletedWorkTree, WithWorkOfAPhaseHasThePhaseDoneAgain) {
 
 // While the run waits for a person.
 TEST(Damage, OfTheRepositoryIsNamedAtTheMerge) {
-  const std::vector<std::pair<std::string, std::string>> damages = {{"repo/.git/HEAD", "HEAD is damaged"},
-                                                                    {"repo/.git/config", "bad config line 1"},
-                                                                    {"repo/.git/packed-refs", "packed-refs"}};
+  const std::vector<std::pair<std::string, std::string>> damages = {
+      {"repo/.git/HEAD", "HEAD is damaged"},
+      {"repo/.git/config", "configuration is damaged: key does not contain a section: garbage"},
+      {"repo/.git/packed-refs", "packed-refs"}};
   for (const auto& [file, named] : damages) {
     RunFixture place(SB_PROGRAM);
     place.configure("merge: ask");

@@ -390,7 +390,7 @@ TEST(Export, IsRefusedWhereTheRepositoryHasAConfiguredKey) {
   ASSERT_EQ(with_key({"run", "Make the check pass", "--workspace", place.repository(), "--json"}).code, 0);
   const ProgramResult refused = with_key({"runs", "export", "last", "--as-test", place.root() + "/incident"});
   EXPECT_NE(refused.code, 0);
-  EXPECT_THAT(said(refused), HasSubstr("the repository contains one of your configured secrets"));
+  EXPECT_THAT(said(refused), HasSubstr("history contains one of your configured secrets: settings.txt"));
   EXPECT_THAT(said(refused), AllOf(HasSubstr("settings.txt"), Not(HasSubstr(key))));
   EXPECT_FALSE(place.exists("incident/repository.bundle"));
 }

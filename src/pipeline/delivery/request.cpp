@@ -133,14 +133,13 @@ Result<std::string> commit_fact(const Job& job) {
 }
 
 Result<GitSecret> fetch_secret(const Job& job, Git& git) {
-  const ProcessResult url =
-      SB_TRY(git.run({.words = {"remote", "get-url", job.spec.remote}, .accepted_codes = {0, 2}}));
-  if (url.code != 0) {
+  const std::string url = SB_TRY(git.remote_url(job.spec.remote));
+  if (url.empty()) {
     return fail(ErrorCode::kNotFound, fmt::format("the repository has no remote {}", shown(job.spec.remote)),
                 fmt::format("Add one and resume: git remote add {} URL", job.spec.remote));
   }
   const Forge& forge = job.parts.forge;
-  return secret_for(without_trailing_newlines(url.output), forge.push_secret(), forge.push_host());
+  return secret_for(url, forge.push_secret(), forge.push_host());
 }
 
 Result<DeliveryStepResult> push(const Job& job) {

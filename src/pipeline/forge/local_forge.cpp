@@ -57,12 +57,11 @@ class LocalForge final : public Forge {
 Result<LocalForge::RemoteRefs> LocalForge::look(const std::string& ref) {
   if (url_.empty() && remote_.find('/') != std::string::npos) url_ = remote_;
   if (url_.empty()) {
-    ProcessResult url = SB_TRY(git_.run({.words = {"remote", "get-url", remote_}, .accepted_codes = {0, 2}}));
-    if (url.code != 0) {
+    url_ = SB_TRY(git_.remote_url(remote_));
+    if (url_.empty()) {
       return fail(ErrorCode::kNotFound, fmt::format("the repository has no remote {}", shown(remote_)),
                   fmt::format("Create one: git init --bare ../remote.git && git remote add {} ../remote.git", remote_));
     }
-    url_ = without_trailing_newlines(std::move(url.output));
   }
   const std::string text =
       SB_TRY(git_.run(GitCall{.words = {"ls-remote", "--quiet", remote_, "refs/heads/*", ref}, .is_remote = true}))

@@ -417,6 +417,17 @@ Status Git::unlock(const std::string& ref) {
   return seams_.files.remove(join_path(common.substr(0, common.find('\n')), ref + ".lock"));
 }
 
+Result<std::string> Git::remote_url(const std::string& remote) {
+  ProcessResult url = SB_TRY(run({.words = {"remote", "get-url", remote}, .accepted_codes = {0, 2}}));
+  if (url.code == 0) return without_trailing_newlines(std::move(url.output));
+  // Git goes on without the rest of the file, and finds no remote.
+  if (url.errors.find("key does not contain a section") != std::string::npos) {
+    return fail(ErrorCode::kCorrupt, fmt::format("the repository's configuration is damaged: {}", git_message(url, "")),
+                "Repair .git/config, then resume");
+  }
+  return std::string();
+}
+
 Result<bool> Git::has_object(const std::string& name) {
   return SB_TRY(run({.words = {"cat-file", "-e", name}, .accepted_codes = {0, 1, 128}})).code == 0;
 }

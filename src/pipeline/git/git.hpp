@@ -64,6 +64,7 @@ class Git {
   Result<std::string> commit_of(const std::string& name);                   // kNotFound
   Result<std::optional<std::string>> find_commit(const std::string& name);  // nothing: does not exist
   Result<bool> has_object(const std::string& name);
+  Result<std::string> remote_url(const std::string& remote);  // for fetching; empty: there is no such remote
   // Removes the lock that a killed command left on a ref that only the run's driver changes.
   Status unlock(const std::string& ref);
   Result<bool> is_ancestor(const std::string& old, const std::string& young);  // or equal
