@@ -15,7 +15,7 @@ namespace {
 
 // An empty handler instead of SIG_IGN: programs we start must not inherit SIG_IGN for SIGPIPE.
 void ignore_sigpipe() {
-  struct sigaction action {};
+  struct sigaction action{};
   action.sa_handler = [](int) {};
   action.sa_flags = SA_RESTART;
   ::sigaction(SIGPIPE, &action, nullptr);
