@@ -1,6 +1,7 @@
 // `signalbox operator init|token|revoke`: the keys that sign answers only a person may give.
 #include <fmt/format.h>
 
+#include "cli/local_time.hpp"
 #include "cli/person.hpp"
 #include "inbox/operators/key_files.hpp"
 
@@ -81,7 +82,7 @@ Status make_token(const Context& context, const OperatorOptions& options) {
   const std::string token = SB_TRY(inbox::make_token(id, scope, now, now + lifetime_ms, secret, context.seams.random));
   context.out(token + "\n");
   context.err(fmt::format("token {} answers {} until {}; revoke it with signalbox operator revoke {}\n", id,
-                          scope == "*" ? "everything" : scope, to_rfc3339(now + lifetime_ms), id));
+                          scope == "*" ? "everything" : scope, local_time(now + lifetime_ms), id));
   return {};
 }
 

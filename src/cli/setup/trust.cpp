@@ -3,8 +3,10 @@
 
 #include <fmt/format.h>
 
+#include "base/text/printable.hpp"
 #include "cli/person.hpp"
 #include "inbox/operators/key_files.hpp"
+#include "pipeline/settings/run_settings.hpp"
 
 namespace sb::cli {
 namespace {
@@ -26,6 +28,10 @@ Status trust(const Context& context, const std::string& directory) {
   if (SB_TRY(folders.is_trusted(path, policy.hash))) {
     context.out(fmt::format("{} is already trusted\n", path));
     return {};
+  }
+  if (const Faults faults = pipeline::workspace_file_faults(context.seams, homes, path); !faults.empty()) {
+    for (const Error& fault : faults) context.err(fmt::format("signalbox: {}\n", printable(fault.to_string())));
+    return fail(ErrorCode::kInvalid, "a file with faults is not trusted", "Fix it, then run this command again");
   }
   for (const std::string& name : policy.names) context.err(fmt::format("  {}\n", name));
   std::optional<std::string> secret;

@@ -54,6 +54,20 @@ void load_part(const Seams& seams, const std::string& directory, std::string_vie
   if (*document) parts.push_back({std::make_shared<const Document>(std::move(**document)), whose, directory});
 }
 
+// The faults of the workspace's file, over the settings below it.
+Faults faults_over(const Seams& seams, const std::string& workspace, RunSettings below) {
+  Faults faults;
+  std::vector<SettingsPart> parts;
+  load_part(seams, workspace, kWorkspaceFile, SettingsOrigin::kWorkspace, parts, faults);
+  for (const SettingsPart& part : parts) {
+    read_settings(*part.document, part.whose, part.directory, below, faults);
+    if (!part.document->root.is_object()) continue;
+    Fields root = Reader(*part.document, faults).fields();
+    agent::check_model_names(root, below.agents);
+  }
+  return faults;
+}
+
 }  // namespace
 
 Result<workflow::Catalog> open_run_catalog(const Seams& seams, const HomeDirectories& homes,
@@ -117,6 +131,15 @@ agent::ContextSpec isolation_of(const RunSettings& settings, const workflow::Def
   return spec;
 }
 
+Faults workspace_file_faults(const Seams& seams, const HomeDirectories& homes, const std::string& workspace) {
+  RunSettings below;
+  Faults ignored;
+  std::vector<SettingsPart> parts;
+  load_part(seams, homes.config, "config.yaml", SettingsOrigin::kUser, parts, ignored);
+  for (const SettingsPart& part : parts) read_settings(*part.document, part.whose, part.directory, below, ignored);
+  return faults_over(seams, workspace, std::move(below));
+}
+
 Checked<RunSettings> load_settings(const Seams& seams, const HomeDirectories& homes, const std::string& workspace) {
   RunSettings settings;
   settings.phases = bundled_phases();
@@ -125,8 +148,9 @@ Checked<RunSettings> load_settings(const Seams& seams, const HomeDirectories& ho
   Faults faults;
   std::vector<SettingsPart> parts;
   load_part(seams, homes.config, "config.yaml", SettingsOrigin::kUser, parts, faults);
+  Status counts;
   if (seams.files.kind(join_path(workspace, kWorkspaceFile)) != FileKind::kMissing) {
-    const Status counts = check_trust(seams, homes, workspace);
+    counts = check_trust(seams, homes, workspace);
     if (counts) load_part(seams, workspace, kWorkspaceFile, SettingsOrigin::kWorkspace, parts, faults);
     if (!counts) faults.push_back(counts.error());
   }
@@ -139,6 +163,8 @@ Checked<RunSettings> load_settings(const Seams& seams, const HomeDirectories& ho
     Fields root = Reader(*part.document, faults).fields();
     agent::check_model_names(root, settings.agents);
   }
+  // Nothing of the file is used, but its faults are reported before someone trusts it.
+  if (!counts) std::ranges::move(faults_over(seams, workspace, settings), std::back_inserter(faults));
   if (!faults.empty()) return std::unexpected(std::move(faults));
   settings.hash = sha256_hex(to_canonical_json(to_value(settings)));
   // After the hash: newly known prices must not change the hash of the settings.

@@ -72,9 +72,12 @@ const SettingKeys<RunSettings>& run_keys();  // run_keys.hpp
 inline constexpr std::string_view kWorkspaceFile = "signalbox.yaml";
 
 // Reports all faults of both files together, each with file, line and the nearest known key. An untrusted
-// signalbox.yaml is a single kForbidden fault and is not read. Having no models is valid: agents.model_for() says what
+// signalbox.yaml is a kForbidden fault; its own faults are reported too, and nothing of it is used. Having no models is valid: agents.model_for() says what
 // to write.
 Checked<RunSettings> load_settings(const Seams& seams, const HomeDirectories& homes, const std::string& workspace);
+
+// The faults of the workspace's signalbox.yaml, trusted or not. None if it is missing.
+Faults workspace_file_faults(const Seams& seams, const HomeDirectories& homes, const std::string& workspace);
 
 // Applies one document to `settings`. The keys of inbox/config.hpp are checked too in the user's file, and rejected in
 // the workspace's. Relative paths are below `directory`. Pure.
