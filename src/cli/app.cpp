@@ -7,8 +7,6 @@
 namespace sb::cli {
 namespace {
 
-constexpr std::size_t kColumn = 32;  // where the descriptions in the help start
-
 std::string without_full_stop(std::string_view message) {
   while (!message.empty() && (message.back() == '.' || message.back() == '\n')) message.remove_suffix(1);
   return std::string(message);
@@ -33,6 +31,7 @@ Option* Option::range(std::int64_t min, std::int64_t max) {
 }
 
 Option* Option::one_of(std::vector<std::string> names) {
+  choices_ = names;
   option_->check(CLI::IsMember(std::move(names)));
   return this;
 }
@@ -57,10 +56,20 @@ Option* Option::shows_default() {
   return this;
 }
 
-App::App(const std::string& description, const std::string& name)
-    : own_(std::make_unique<CLI::App>(description, name)), app_(own_.get()) {
-  app_->get_formatter()->column_width(kColumn);
+OptionFacts Option::facts() const {
+  OptionFacts facts{.help = option_->get_description(), .choices = choices_, .is_required = option_->get_required()};
+  facts.is_positional = option_->get_positional();
+  if (facts.is_positional) facts.names.push_back(option_->get_name(true));
+  for (const std::string& name : option_->get_snames()) facts.names.push_back("-" + name);
+  for (const std::string& name : option_->get_lnames()) facts.names.push_back("--" + name);
+  const bool is_flag = option_->get_expected_max() == 0;
+  if (!is_flag) facts.value = !choices_.empty() ? "NAME" : option_->get_type_name().starts_with("INT") ? "N" : "TEXT";
+  if (!is_flag) facts.default_value = option_->get_default_str();
+  return facts;
 }
+
+App::App(const std::string& description, const std::string& name)
+    : own_(std::make_unique<CLI::App>(description, name)), app_(own_.get()) {}
 
 App::App(CLI::App* app) : app_(app) {}
 
@@ -95,7 +104,9 @@ Option* App::add_flag(const std::string& name, bool& into, const std::string& he
 }
 
 App* App::add_subcommand(const std::string& name, const std::string& summary) {
-  return subcommands_.emplace_back(new App(app_->add_subcommand(name, summary))).get();
+  App* sub = subcommands_.emplace_back(new App(app_->add_subcommand(name, summary))).get();
+  sub->parent_ = this;
+  return sub;
 }
 
 void App::require_subcommand(std::size_t min, std::size_t max) {
@@ -116,12 +127,33 @@ void App::set_description(const std::string& text) {
   app_->description(text);
 }
 
-void App::set_example(std::string_view example) {
-  app_->footer(fmt::format("Example:\n  {}\n", example));
+std::string App::full_name() const {
+  return parent_ == nullptr ? name() : parent_->full_name() + " " + name();
 }
 
-std::string App::help() const {
-  return app_->help();
+std::string App::summary() const {
+  return app_->get_description();
+}
+
+std::vector<OptionFacts> App::options() const {
+  std::vector<OptionFacts> all;
+  for (const auto& option : options_) all.push_back(option->facts());
+  return all;
+}
+
+void App::set_footer(const std::string& text) {
+  app_->footer(text);
+}
+
+std::string App::footer() const {
+  return app_->get_footer();
+}
+
+const App& App::innermost() const {
+  for (const auto& sub : subcommands_) {
+    if (app_->got_subcommand(sub->app_)) return sub->innermost();
+  }
+  return *this;
 }
 
 bool App::got_subcommand(const App* subcommand) const {

@@ -17,6 +17,17 @@ class Option;
 
 namespace sb::cli {
 
+// What is printed about an option.
+struct OptionFacts {
+  std::vector<std::string> names = {};  // `--json`; for a positional argument its name alone, `FILE`
+  std::string value = {};               // what the help writes for the value: TEXT, N; empty for a flag
+  std::string help = {};
+  std::vector<std::string> choices = {};  // the only valid values, if they are known
+  std::string default_value = {};         // if the help shows it
+  bool is_positional = false;
+  bool is_required = false;
+};
+
 class Option {
  public:
   explicit Option(CLI::Option* option) : option_(option) {}
@@ -29,8 +40,11 @@ class Option {
   Option* once_each();                                      // each value needs the option's name before it
   Option* shows_default();                                  // the help shows the variable's current value
 
+  OptionFacts facts() const;
+
  private:
   CLI::Option* option_;
+  std::vector<std::string> choices_;
 };
 
 class App {
@@ -50,11 +64,15 @@ class App {
   void require_subcommand(std::size_t min, std::size_t max);
   void require_subcommand(std::size_t count) { require_subcommand(count, count); }
 
-  std::string name() const;
-  std::vector<App*> subcommands() const;  // in the order in which they were added
+  std::string name() const;       // `install`
+  std::string full_name() const;  // `signalbox mcp install`
+  std::string summary() const;
+  std::vector<App*> subcommands() const;     // in the order in which they were added
+  std::vector<OptionFacts> options() const;  // the same
   void set_description(const std::string& text);
-  void set_example(std::string_view example);
-  std::string help() const;  // of the innermost subcommand that was given
+  void set_footer(const std::string& text);
+  std::string footer() const;
+  const App& innermost() const;  // the innermost subcommand that was given, after parse()
 
   // The result of parsing a command line.
   struct Parsed {
@@ -73,6 +91,7 @@ class App {
   Parsed unexpected() const;
   std::string called() const;
 
+  const App* parent_ = nullptr;
   std::unique_ptr<CLI::App> own_;  // set in the outermost only; it owns the subcommands
   CLI::App* app_;
   std::vector<std::unique_ptr<App>> subcommands_;

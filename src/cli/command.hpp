@@ -66,6 +66,7 @@ struct CommandRow {
   std::string_view name;
   std::string_view summary;  // one line, no full stop
   std::string_view example;  // one line that can be pasted
+  std::string_view guide;    // the page in docs/ that explains it; empty if there is none
   Action (*declare)(App& app);
   Parsing parsing = Parsing::kOptions;
   // Options whose value is taken byte for byte, whatever it looks like (`--input -x`, `--input ""`). They never reach
@@ -75,6 +76,12 @@ struct CommandRow {
 
 // Every command, in the order in which the help lists them.
 const std::vector<CommandRow>& commands();
+
+// What `signalbox --help` prints.
+std::string overview(const std::vector<CommandRow>& commands, bool has_colour);
+
+// Declares the command, with the examples of its subcommands; `app` must be new.
+Action declare(const CommandRow& command, App& app);
 
 // Prints `signalbox: ` and the error on stderr; returns the matching exit code.
 int report(const Context& context, const Error& error);

@@ -8,30 +8,13 @@
 #include "base/document/reader.hpp"
 #include "cli/command.hpp"
 #include "cli/examples.hpp"
+#include "cli/help/help_text.hpp"
 
 namespace sb::cli {
 namespace {
 
 bool asks_for_help(std::string_view argument) {
   return argument == "--help" || argument == "-h";
-}
-
-std::string overview(const std::vector<CommandRow>& commands, bool has_colour) {
-  const auto heading = [&](std::string_view text) {
-    return has_colour ? fmt::format("\x1b[1m{}\x1b[0m\n", text) : fmt::format("{}\n", text);
-  };
-  std::string text = "Signalbox: decisions between coding agents and people, declared, answered and recorded.\n\n";
-  text +=
-      heading("Usage:") + "  signalbox COMMAND [OPTIONS]\n  signalbox --help | --version\n\n" + heading("Commands:");
-  std::size_t width = 0;
-  for (const CommandRow& command : commands) width = std::max(width, command.name.size());
-  for (const CommandRow& command : commands) {
-    text += fmt::format("  {:<{}}  {}\n", command.name, width, command.summary);
-  }
-  text += "\n" + heading("Exit codes:") +
-          "  0 done, 1 negative result, 2 wrong use or bad input, 3 internal error\n\n"
-          "See signalbox COMMAND --help for one command and an example.\n";
-  return text;
 }
 
 // `Did you mean "flow"? `, or nothing.
@@ -81,18 +64,13 @@ Status take_exact_options(const CommandRow& command, Context& context) {
 
 int run_declared(const CommandRow& command, Context& context) {
   App app(std::string(command.summary), fmt::format("signalbox {}", command.name));
-  app.set_example(command.example);
-  const Action action = command.declare(app);
-  for (App* sub : app.subcommands()) {
-    const std::string_view own = example_of(fmt::format("{} {}", command.name, sub->name()));
-    if (!own.empty()) sub->set_example(own);
-  }
+  const Action action = declare(command, app);
   if (const Status taken = take_exact_options(command, context); !taken) {
     return wrong_use(context, app.name(), taken.error().message);
   }
   if (command.parsing == Parsing::kRaw) {
     if (context.arguments.size() == 1 && asks_for_help(context.arguments.front())) {
-      context.out(app.help());
+      context.out(help_text(app.innermost()));
       return kExitOk;
     }
     return action(context);
@@ -102,7 +80,7 @@ int run_declared(const CommandRow& command, Context& context) {
     case App::Parsed::Kind::kExitOk:
       return action(context);
     case App::Parsed::Kind::kHelp:
-      context.out(app.help());
+      context.out(help_text(app.innermost()));
       return kExitOk;
     case App::Parsed::Kind::kUnexpected:
       return unexpected_argument(context, parsed);
@@ -122,7 +100,7 @@ int dispatch(const std::vector<CommandRow>& commands, Context& context) {
     context.out(overview(commands, context.has_colour));
     return kExitOk;
   }
-  if (name == "--version") {
+  if (name == "--version" || name == "-V" || name == "version") {
     context.out("signalbox " SIGNALBOX_VERSION "\n");
     return kExitOk;
   }
@@ -138,7 +116,47 @@ int dispatch(const std::vector<CommandRow>& commands, Context& context) {
   return run_declared(*command, context);
 }
 
+std::string footer(std::string_view example, std::string_view guide) {
+  std::string text = example.empty() ? std::string() : fmt::format("Example:\n  {}\n", example);
+  if (!guide.empty()) text += fmt::format("\nGuide: signalbox help guide {}\n", guide);
+  return text;
+}
+
+// Each subcommand has an example of its own.
+void set_footers(const App& app, const std::string& called, std::string_view guide) {
+  for (App* sub : app.subcommands()) {
+    const std::string name = called + " " + sub->name();
+    sub->set_footer(footer(example_of(name), guide));
+    set_footers(*sub, name, guide);
+  }
+}
+
 }  // namespace
+
+std::string overview(const std::vector<CommandRow>& commands, bool has_colour) {
+  const auto heading = [&](std::string_view text) {
+    return has_colour ? fmt::format("\x1b[1m{}\x1b[0m\n", text) : fmt::format("{}\n", text);
+  };
+  std::string text = "Signalbox: decisions between coding agents and people, declared, answered and recorded.\n\n";
+  text +=
+      heading("Usage:") + "  signalbox COMMAND [OPTIONS]\n  signalbox --help | --version\n\n" + heading("Commands:");
+  std::size_t width = 0;
+  for (const CommandRow& command : commands) width = std::max(width, command.name.size());
+  for (const CommandRow& command : commands) {
+    text += fmt::format("  {:<{}}  {}\n", command.name, width, command.summary);
+  }
+  text += "\n" + heading("Exit codes:") +
+          "  0 done, 1 negative result, 2 wrong use or bad input, 3 internal error\n\n"
+          "See signalbox help COMMAND for one command and an example, signalbox help guide for the guides.\n";
+  return text;
+}
+
+Action declare(const CommandRow& command, App& app) {
+  Action action = command.declare(app);
+  app.set_footer(footer(command.example, command.guide));
+  set_footers(app, std::string(command.name), command.guide);
+  return action;
+}
 
 int report(const Context& context, const Error& error) {
   context.err(fmt::format("signalbox: {}\n", error.to_string()));

@@ -4,7 +4,7 @@
 
 #include "base/testing/fakes.hpp"
 #include "cli/command.hpp"
-#include "cli/examples.hpp"
+#include "cli/help/command_tree.hpp"
 
 namespace sb::cli {
 namespace {
@@ -62,9 +62,9 @@ RunOutput run_in(const std::vector<CommandRow>& table, const std::vector<std::st
 RunOutput run_with(const std::vector<std::string>& arguments, bool on_terminal = false,
                    const Environment& environment = {}) {
   const std::vector<CommandRow> table = {
-      {"echo", "Print a text", "signalbox echo --text hello", declare_echo},
-      {"pair", "Two in one", "signalbox pair start", declare_pair},
-      {"raw", "Read everything itself", "signalbox raw --any thing", declare_raw, Parsing::kRaw},
+      {"echo", "Print a text", "signalbox echo --text hello", "", declare_echo},
+      {"pair", "Two in one", "signalbox pair start", "", declare_pair},
+      {"raw", "Read everything itself", "signalbox raw --any thing", "decisions", declare_raw, Parsing::kRaw},
   };
   return run_in(table, arguments, on_terminal, environment);
 }
@@ -94,18 +94,71 @@ TEST(Cli, EveryCommandHasASummaryAndAnExample) {
   }
 }
 
-TEST(Cli, EverySubcommandOfRunsAndSessionsHasAnExample) {
-  for (const CommandRow& command : commands()) {
-    if (command.name != "config" && command.name != "runs" && command.name != "session") continue;
-    App app("", "");
-    command.declare(app);
-    for (const App* sub : app.subcommands()) {
-      const std::string called = fmt::format("{} {}", command.name, sub->name());
-      const std::string_view example = example_of(called);
-      EXPECT_FALSE(example.empty()) << called;
-      const RunOutput ran = run_in(commands(), {std::string(command.name), sub->name(), "--help"});
-      EXPECT_THAT(ran.output, HasSubstr(fmt::format("Example:\n  {}\n", example)));
+// The words of an example as a shell passes them: quotes kept together, nothing after a redirection.
+std::vector<std::string> words_of(std::string_view example) {
+  std::vector<std::string> words;
+  std::string word;
+  char quote = 0;
+  for (const char c : example) {
+    if (quote == 0 && (c == '|' || c == '>')) break;
+    if (c == quote || (quote == 0 && (c == '\'' || c == '"'))) {
+      quote = quote == 0 ? c : 0;
+    } else if (c == ' ' && quote == 0) {
+      if (!word.empty()) words.push_back(std::exchange(word, {}));
+    } else {
+      word += c;
     }
+  }
+  if (!word.empty()) words.push_back(word);
+  return words;
+}
+
+void expect_own_example(const CommandRow& command, const CommandTree& tree) {
+  for (const CommandTree& sub : tree.subcommands) expect_own_example(command, sub);
+  if (!tree.subcommands.empty()) return;
+  SCOPED_TRACE(tree.name);
+  ASSERT_THAT(tree.example + " ", StartsWith(tree.name + " "));
+  if (command.parsing == Parsing::kRaw) return;
+  std::vector<std::string> words = words_of(tree.example);
+  words.erase(words.begin(), words.begin() + 2);
+  App app("", "");
+  (void)declare(command, app);
+  EXPECT_EQ(app.parse(words).kind, App::Parsed::Kind::kExitOk) << app.parse(words).message;
+}
+
+TEST(Cli, EverySubcommandHasAValidExampleOfItsOwn) {
+  for (const CommandRow& command : commands()) expect_own_example(command, describe(command));
+}
+
+TEST(Cli, HelpShowsTheExampleAndTheGuide) {
+  const RunOutput ran = run_in(commands(), {"runs", "show", "--help"});
+  EXPECT_THAT(ran.output, testing::EndsWith("Example:\n  signalbox runs show last\n\nGuide: signalbox help guide "
+                                            "pipelines\n"));
+  EXPECT_EQ(run_in(commands(), {"help", "runs", "show"}).output, ran.output);
+}
+
+TEST(Cli, EveryGuideThatACommandNamesExists) {
+  for (const CommandRow& command : commands()) {
+    if (command.guide.empty()) continue;
+    const RunOutput ran = run_in(commands(), {"help", "guide", std::string(command.guide)});
+    EXPECT_THAT(ran.output, StartsWith("# ")) << command.name;
+  }
+  EXPECT_THAT(run_in(commands(), {"help", "delivery"}).output, StartsWith("# "));
+  EXPECT_THAT(run_in(commands(), {"help", "guide", "delivry"}).errors, HasSubstr("Did you mean \"delivery\"?"));
+}
+
+TEST(Cli, TheVersionIsPrintedForEachSpelling) {
+  for (const char* spelling : {"--version", "-V", "version"}) {
+    EXPECT_THAT(run_in(commands(), {spelling}).output, StartsWith("signalbox ")) << spelling;
+  }
+}
+
+TEST(Cli, EveryCompletionScriptKnowsSubcommandsAndOptions) {
+  for (const char* shell : {"bash", "zsh", "fish"}) {
+    const std::string script = run_in(commands(), {"completion", shell}).output;
+    EXPECT_THAT(script, HasSubstr("signalbox workflow source")) << shell;
+    EXPECT_THAT(script, HasSubstr("older-than")) << shell;
+    EXPECT_THAT(script, HasSubstr("gemini-cli")) << shell;
   }
 }
 
