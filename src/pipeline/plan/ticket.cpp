@@ -61,9 +61,10 @@ Result<std::vector<Ticket::Comment>> comments_of(const Value& value) {
   return comments;
 }
 
-// Unknown members of a ticket are appended to the body, so that nothing is lost. A name similar to a known one is a
-// typo, and some known ones control the run.
-Status add_member(Ticket& ticket, std::string& beside, const std::string& name, const Value& value) {
+// Unknown members of a ticket from elsewhere are appended to the body, so that nothing is lost. In what a person wrote,
+// and if the name is similar to a known one, they are mistakes; some known ones control the run.
+Status add_member(Ticket& ticket, std::string& beside, const std::string& name, const Value& value,
+                  const Document* written) {
   if (name == "id") ticket.id = text_of(value);
   if (name == "url") ticket.url = text_of(value);
   if (name == "title") ticket.title = text_of(value);
@@ -74,19 +75,23 @@ Status add_member(Ticket& ticket, std::string& beside, const std::string& name, 
   if (name == "depends_on") ticket.depends_on = texts_of(value);
   if (name == "comments") ticket.comments = SB_TRY(comments_of(value));
   if (std::ranges::find(known_names(), name) != known_names().end()) return {};
-  if (const std::string near = nearest_name(name, known_names()); !near.empty()) {
-    return fail(ErrorCode::kInvalid, fmt::format("the ticket has an unknown member {}", quote_json(name)),
-                fmt::format("Did you mean `{}`?", near));
+  const std::string near = nearest_name(name, known_names());
+  if (!near.empty() || written != nullptr) {
+    return fail(ErrorCode::kInvalid, fmt::format("the ticket has an unknown key {}", quote_json(name)),
+                near.empty() ? fmt::format("Known keys: {}", fmt::join(known_names(), ", "))
+                             : fmt::format("Did you mean `{}`?", near),
+                written == nullptr ? SourceLocation() : written->location_of("/" + escape_pointer(name)));
   }
   beside += fmt::format("\n{}: {}", name, text_of(value));
   return {};
 }
 
-Result<Ticket> from_members(const Value& members) {
+// `written`: the file, if a person wrote it.
+Result<Ticket> from_members(const Value& members, const Document* written = nullptr) {
   Ticket ticket;
   std::string beside;
   for (const Value::Member& member : members.members()) {
-    SB_TRY(add_member(ticket, beside, member.name, member.value));
+    SB_TRY(add_member(ticket, beside, member.name, member.value, written));
   }
   if (!beside.empty()) ticket.body += "\n" + beside;
   for (const auto* list : {&ticket.labels, &ticket.acceptance, &ticket.links, &ticket.depends_on}) {
@@ -111,7 +116,7 @@ std::string_view next_line(std::string_view text) {
 struct Split {
   std::string_view front, body;
 };
-std::optional<Split> split_front(std::string_view text) {
+Result<std::optional<Split>> split_front(std::string_view text, const std::string& name) {
   const std::string_view first = next_line(text);
   if (without_line_end(first) != kFence) return std::nullopt;
   std::size_t at = first.size();
@@ -122,7 +127,8 @@ std::optional<Split> split_front(std::string_view text) {
     }
     at += line.size();
   }
-  return std::nullopt;
+  return fail(ErrorCode::kInvalid, "the front matter that starts here does not end",
+              "End it with a line of three dashes, or remove the first line", {name, "", 1, 1});
 }
 
 // The heading at the start of a Markdown text, otherwise its first line.
@@ -139,14 +145,15 @@ void take_title(Ticket& ticket) {
 Result<Ticket> read_markdown(std::string_view text, const std::string& name) {
   Ticket ticket;
   std::string_view body = text;
-  if (const auto split = split_front(text)) {
-    const Document front = SB_TRY(parse_document(name, std::string(split->front), Syntax::kYaml));
+  if (const auto split = SB_TRY(split_front(text, name))) {
+    // The line of dashes counts, so that faults are reported where they are in the file.
+    const Document front = SB_TRY(parse_document(name, "\n" + std::string(split->front), Syntax::kYaml));
     if (!front.root.is_object() && !front.root.is_null()) {
       return fail(ErrorCode::kInvalid,
                   fmt::format("{}: the front matter is {}, not a mapping", name, kind_name(front.root.kind())),
                   "Write `title: …` there, or remove the dashes");
     }
-    if (front.root.is_object()) ticket = SB_TRY(from_members(front.root));
+    if (front.root.is_object()) ticket = SB_TRY(from_members(front.root, &front));
     body = split->body;
   }
   const std::string beside = ticket.body;
@@ -268,7 +275,7 @@ Result<Ticket> read_ticket(std::string_view bytes, const std::string& name) {
                   fmt::format("the ticket {} is {}, not an object", name, kind_name(document.root.kind())),
                   "Write {title: …, body: …}");
     }
-    ticket = SB_TRY(from_members(document.root));
+    ticket = SB_TRY(from_members(document.root, ends_with_any(name, {".json"}) ? nullptr : &document));
     take_title(ticket);
   } else {
     ticket = SB_TRY(read_markdown(bytes, name));

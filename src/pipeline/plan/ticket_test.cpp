@@ -118,15 +118,18 @@ TEST_P(TicketRefused, ReportsTheFault) {
   ASSERT_FALSE(ticket);
   EXPECT_THAT(ticket.error().to_string(), HasSubstr(GetParam().says));
 }
-INSTANTIATE_TEST_SUITE_P(All, TicketRefused,
-                         testing::Values(BadTicket{"", "t.md", "is empty"}, BadTicket{" \n\t\n", "t.md", "is empty"},
-                                         BadTicket{"---\nlabels: [x]\n---\n", "t.md", "is empty"},
-                                         BadTicket{"{}", "t.json", "is empty"}, BadTicket{"\xff\xfe", "t.md", "UTF-8"},
-                                         BadTicket{"[1]", "t.json", "not an object"},
-                                         BadTicket{"{\"title\":", "t.json", "t.json"},
-                                         BadTicket{"---\n- a\n---\nx", "t.md", "the front matter is"},
-                                         BadTicket{"---\ndepend_on: [a]\n---\nx", "t.md", "depends_on"},
-                                         BadTicket{"title: a\ncomments: 5\n", "t.yaml", "`comments`"}));
+INSTANTIATE_TEST_SUITE_P(
+    All, TicketRefused,
+    testing::Values(BadTicket{"", "t.md", "is empty"}, BadTicket{" \n\t\n", "t.md", "is empty"},
+                    BadTicket{"---\nlabels: [x]\n---\n", "t.md", "is empty"}, BadTicket{"{}", "t.json", "is empty"},
+                    BadTicket{"\xff\xfe", "t.md", "UTF-8"}, BadTicket{"[1]", "t.json", "not an object"},
+                    BadTicket{"{\"title\":", "t.json", "t.json"},
+                    BadTicket{"---\n- a\n---\nx", "t.md", "the front matter is"},
+                    BadTicket{"---\ntitle: a\ndepend_on: [a]\n---\nx", "t.md", "t.md:3:1: /depend_on"},
+                    BadTicket{"---\ntitle: a\ncolour: red\n---\nx", "t.md", "t.md:3:1: /colour"},
+                    BadTicket{"title: a\ncolour: red\n", "t.yaml", "t.yaml:2:1: /colour"},
+                    BadTicket{"---\ntitle: a\n\nBody\n", "t.md", "t.md:1:1: the front matter"},
+                    BadTicket{"title: a\ncomments: 5\n", "t.yaml", "`comments`"}));
 
 }  // namespace
 }  // namespace sb::pipeline
