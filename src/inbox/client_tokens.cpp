@@ -30,8 +30,8 @@ Status check_name(const std::string& name) {
     return fail(ErrorCode::kInvalid, fmt::format("invalid token name {}", quote_json(name)),
                 "Use 1 to 64 letters, digits, dots, dashes and underscores");
   }
-  if (name == "local") {
-    return fail(ErrorCode::kInvalid, "\"local\" is reserved for clients without a token", "Choose another name");
+  if (name == "local" || name == "list" || name == "revoke") {
+    return fail(ErrorCode::kInvalid, fmt::format("the name {} is reserved", quote_json(name)), "Choose another name");
   }
   return {};
 }
@@ -48,6 +48,13 @@ ClientPlace place_from(const Reader& client) {
   ClientPlace place{fields.string("config").value_or(""), fields.string("entry", Need::kRequired).value_or("")};
   fields.finish();
   return place;
+}
+
+// {"NAME": TIME}; empty if it is missing or damaged.
+Value uses_in(const Files& files, const std::string& path) {
+  const auto text = files.read(path, kFileBytes);
+  auto value = text ? parse_json(*text) : std::unexpected(text.error());
+  return value && value->is_object() ? std::move(*value) : Value::object({});
 }
 
 std::vector<std::string> words_of(std::string_view line) {
@@ -77,7 +84,8 @@ std::vector<std::string> client_config_files(const Files& files, const HomeDirec
   return paths;
 }
 
-ClientTokens::ClientTokens(Files& files, const HomeDirectories& homes) : files_(files), path_(tokens_path(homes)) {}
+ClientTokens::ClientTokens(Files& files, const HomeDirectories& homes)
+    : files_(files), path_(tokens_path(homes)), uses_path_(join_path(homes.data, "serve-token-uses.json")) {}
 
 Status ClientTokens::load() {
   own_.clear();
@@ -145,7 +153,35 @@ std::optional<TokenHolder> ClientTokens::holder_of(std::string_view token) {
       if (constant_time_equal(one.sha256, digest)) holder = TokenHolder{one.name, one.client.has_value()};
     }
   }
+  if (holder) note_use(holder->name);
   return holder;
+}
+
+// At most once a minute per token, and never if that fails or another process does it: the request matters more.
+void ClientTokens::note_use(const std::string& name) {
+  constexpr std::int64_t kIntervalMs = 60'000;
+  if (clock_ == nullptr) return;
+  const TimestampMs now = clock_->now_ms();
+  TimestampMs& noted = noted_[name];
+  if (noted != 0 && now - noted < kIntervalMs) return;
+  noted = now;
+  const auto lock = files_.try_lock(uses_path_ + ".lock");
+  if (!lock || !*lock) return;
+  Value uses = uses_in(files_, uses_path_);
+  uses.set(name, to_rfc3339(now));
+  (void)files_.write_atomic(uses_path_, to_pretty_json(uses) + "\n", 0600);
+}
+
+std::vector<TokenFacts> ClientTokens::list() const {
+  const Value uses = uses_in(files_, uses_path_);
+  std::vector<TokenFacts> all;
+  for (const Token& one : own_) {
+    std::string last_used = uses.string_at(one.name).value_or("");
+    // Of an earlier token with the same name.
+    if (last_used < one.made_at) last_used.clear();
+    all.push_back({one.name, one.made_at, std::move(last_used), one.client});
+  }
+  return all;
 }
 
 bool ClientTokens::is_secret_of(const ClientPlace& place, std::string_view token) {
@@ -171,7 +207,7 @@ Result<std::string> ClientTokens::add(Token token, Random& random) {
   return text;
 }
 
-Result<std::string> ClientTokens::make(const std::string& name, Clock& clock, Random& random) {
+Result<std::string> ClientTokens::make(const std::string& name, Clock& clock, Random& random, bool replaces) {
   SB_TRY(check_name(name));
   SB_TRY(files_.make_directories(parent_path(path_), 0700));
   const auto lock = SB_TRY(files_.lock(path_ + ".lock"));
@@ -180,6 +216,10 @@ Result<std::string> ClientTokens::make(const std::string& name, Clock& clock, Ra
   if (same != own_.end() && same->client) {
     return fail(ErrorCode::kConflict, fmt::format("{} is the name of a client's secret", quote_json(name)),
                 "Choose another name");
+  }
+  if (same != own_.end() && !replaces) {
+    return fail(ErrorCode::kConflict, fmt::format("there is a token named {} already", quote_json(name)),
+                "Choose another name, or replace it with --replace: the old one is then invalid");
   }
   return add({.name = name, .sha256 = {}, .made_at = to_rfc3339(clock.now_ms())}, random);
 }

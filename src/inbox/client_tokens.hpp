@@ -8,11 +8,15 @@
 // `config`: the user pasted it). What comes over a connection that carries it comes from that client, so an answer from
 // its dialog is a person's. A token without it only lets its holder in: scripts keep it where agents may see it.
 //
+// When each was used last is in `serve-token-uses.json` beside it, as {"NAME": TIME}, to the minute. It is a note for
+// people: if it is lost, nothing else is.
+//
 // An external token file (`--token-file`) has one line `NAME TOKEN` per token, and must be readable by its owner only.
 //
 // Not thread-safe.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -43,6 +47,12 @@ struct ClientPlace {
   bool operator==(const ClientPlace&) const = default;
 };
 
+// What `signalbox serve token list` shows.
+struct TokenFacts {
+  std::string name, made_at, last_used;  // RFC 3339; last_used is empty if it never was
+  std::optional<ClientPlace> client = {};
+};
+
 class ClientTokens {
  public:
   ClientTokens(Files& files, const HomeDirectories& homes);
@@ -52,14 +62,19 @@ class ClientTokens {
   // Adds the tokens of a token file, for the lifetime of this object.
   Status load_token_file(const std::string& token_file);
   bool empty() const { return own_.empty() && file_tokens_.empty(); }
+  std::vector<TokenFacts> list() const;  // without those of a token file
+
+  // From now on holder_of() notes when a token is used.
+  void note_uses(Clock& clock) { clock_ = &clock; }
 
   // Whose token it is. Rereads a changed file; if it cannot be read, none of its tokens is valid.
   std::optional<TokenHolder> holder_of(std::string_view token);
   // Whether it is the valid secret of that place.
   bool is_secret_of(const ClientPlace& place, std::string_view token);
 
-  // Returns the new token. Replaces one with the same name; kConflict if that is a client's.
-  Result<std::string> make(const std::string& name, Clock& clock, Random& random);
+  // Returns the new token. kConflict if there is one with that name, unless it `replaces` it; a client's is never
+  // replaced.
+  Result<std::string> make(const std::string& name, Clock& clock, Random& random, bool replaces = false);
   // The same for a client; replaces the secret of the same place. Its name is `wanted`, with a number if that is taken.
   Result<std::string> make_for_client(const std::string& wanted, const ClientPlace& place, Clock& clock,
                                       Random& random);
@@ -73,6 +88,7 @@ class ClientTokens {
     std::optional<ClientPlace> client = {};
   };
   void follow_file();
+  void note_use(const std::string& name);
   bool is_named(const std::string& name) const;
   Result<std::string> add(Token token, Random& random);
   template <class Predicate>
@@ -80,7 +96,9 @@ class ClientTokens {
   Status save(const std::vector<Token>& tokens);
 
   Files& files_;
-  const std::string path_;
+  const std::string path_, uses_path_;
+  Clock* clock_ = nullptr;
+  std::map<std::string, TimestampMs> noted_;  // by name
   FileStatus seen_;
   std::vector<Token> own_, file_tokens_;
 };

@@ -253,8 +253,8 @@ TEST_F(HomeBefore, ShowsTheDemonstration) {
 
 TEST_F(HomeBefore, KeepsPreferencesAndTokens) {
   EXPECT_EQ(run({"pref", "--check", "ship-voice"}).output, "AUTO_DECIDE\n");
-  EXPECT_EQ(run({"serve", "token", "ada", "--revoke"}).code, 0);
-  EXPECT_EQ(run({"serve", "token", "ada", "--revoke"}).code, 2) << "only once";
+  EXPECT_EQ(run({"serve", "token", "revoke", "ada"}).code, 0);
+  EXPECT_EQ(run({"serve", "token", "revoke", "ada"}).code, 2) << "only once";
 }
 
 // With the project, its remote and the work trees at their original paths.

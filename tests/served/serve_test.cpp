@@ -116,9 +116,10 @@ TEST(Serve, AcceptsOnlyClientsWithAToken) {
   EXPECT_FALSE(Session(server.port(), "guess").is_open());
   EXPECT_TRUE(Session(server.port(), ada).is_open());
   EXPECT_TRUE(Session(server.port(), bob).is_open());
-  EXPECT_EQ(run_program(SB_PROGRAM, folder.path(), {"serve", "token", "ada", "--revoke"}).code, 0);
+  EXPECT_EQ(run_program(SB_PROGRAM, folder.path(), {"serve", "token", "revoke", "ada"}).code, 0);
   EXPECT_FALSE(Session(server.port(), ada).is_open());
   EXPECT_TRUE(Session(server.port(), bob).is_open());
+  EXPECT_THAT(run_program(SB_PROGRAM, folder.path(), {"serve", "token", "list"}).output, HasSubstr("  used 2"));
 }
 
 TEST(Serve, AcceptsATokenFileThatOnlyItsOwnerCanRead) {

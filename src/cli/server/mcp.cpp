@@ -30,6 +30,7 @@ int serve_client(const Context& context, mcp::ServerParts parts) {
     return mcp::serve_stdio(std::move(parts), STDIN_FILENO, STDOUT_FILENO);
   }
   inbox::ClientTokens tokens(context.seams.files, *homes);
+  tokens.note_uses(context.seams.clock);
   const auto caller = [&]() -> mcp::Caller {
     const auto holder = tokens.holder_of(secret);
     if (!holder || !holder->is_installed_client) return {};

@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <iterator>
 
+#include "base/text/printable.hpp"
 #include "cli/command.hpp"
 #include "cli/server/mcp_commands.hpp"
 #include "host/hook_path.hpp"
@@ -26,7 +27,7 @@ struct ServeOptions {
   std::string token_file;
   bool is_json = false;
   std::string token_name;
-  bool is_revoked = false;
+  bool replaces = false;
 };
 
 std::string url_of(const ServeOptions& options, int port) {
@@ -86,6 +87,7 @@ Status serve(const Context& context, const ServeOptions& options) {
   inbox::ClientTokens tokens(context.seams.files, SB_TRY(homes(context.seams.environment)));
   SB_TRY(tokens.load());
   if (!options.token_file.empty()) SB_TRY(tokens.load_token_file(options.token_file));
+  tokens.note_uses(context.seams.clock);
   allow_many_connections();
 
   net::EventLoop loop;
@@ -121,18 +123,55 @@ Status serve(const Context& context, const ServeOptions& options) {
   return {};
 }
 
-Status change_token(const Context& context, const ServeOptions& options) {
+Result<inbox::ClientTokens> own_tokens(const Context& context) {
   inbox::ClientTokens tokens(context.seams.files, SB_TRY(homes(context.seams.environment)));
-  if (!options.is_revoked) {
-    const std::string token = SB_TRY(tokens.make(options.token_name, context.seams.clock, context.seams.random));
-    context.err("Shown once; clients send it as `Authorization: Bearer TOKEN`:\n");
-    context.out(token + "\n");
-    return {};
-  }
+  SB_TRY(tokens.load());
+  return tokens;
+}
+
+Status make_token(const Context& context, const ServeOptions& options) {
+  if (options.token_name.empty())
+    return fail(ErrorCode::kInvalid, "the token needs a name", "signalbox serve token NAME");
+  auto tokens = SB_TRY(own_tokens(context));
+  const std::string token =
+      SB_TRY(tokens.make(options.token_name, context.seams.clock, context.seams.random, options.replaces));
+  context.err("Shown once; clients send it as `Authorization: Bearer TOKEN`:\n");
+  context.out(token + "\n");
+  return {};
+}
+
+Status revoke_token(const Context& context, const ServeOptions& options) {
+  auto tokens = SB_TRY(own_tokens(context));
   if (!SB_TRY(tokens.revoke(options.token_name))) {
-    return fail(ErrorCode::kNotFound, fmt::format("there is no token named {}", quote_json(options.token_name)));
+    return fail(ErrorCode::kNotFound, fmt::format("there is no token named {}", quote_json(options.token_name)),
+                "List them: signalbox serve token list");
   }
   context.err(fmt::format("Token {} revoked\n", quote_json(options.token_name)));
+  return {};
+}
+
+Status list_tokens(const Context& context, const ServeOptions& options) {
+  const std::vector<inbox::TokenFacts> all = SB_TRY(own_tokens(context)).list();
+  if (options.is_json) {
+    Value rows = Value::array();
+    for (const inbox::TokenFacts& one : all) {
+      Value row =
+          Value::object({{"name", one.name}, {"made_at", one.made_at}, {"last_used", Value()}, {"client", Value()}});
+      if (!one.last_used.empty()) row.set("last_used", one.last_used);
+      if (one.client) row.set("client", one.client->config);
+      rows.push_back(std::move(row));
+    }
+    context.out(to_json(Value::object({{"tokens", rows}})) + "\n");
+    return {};
+  }
+  if (all.empty()) context.out("There are no tokens.\n");
+  for (const inbox::TokenFacts& one : all) {
+    const std::string used = one.last_used.empty() ? std::string("never used") : "used " + one.last_used;
+    const std::string client = !one.client                  ? std::string()
+                               : one.client->config.empty() ? std::string("  for a client")
+                                                            : "  for " + one.client->config;
+    context.out(fmt::format("{}  made {}  {}{}\n", one.name, one.made_at, used, printable(client)));
+  }
   return {};
 }
 
@@ -146,12 +185,21 @@ Action declare_serve(App& app) {
   app.add_option("--token-file", options->token_file, "File (mode 0600) with one `NAME TOKEN` per line");
   app.add_flag("--json", options->is_json, "Print the address as one line of JSON");
   app.require_subcommand(0, 1);
-  auto* token = app.add_subcommand("token", "Create or revoke a client's token");
-  token->add_option("NAME", options->token_name, "The client that uses it")->required();
-  token->add_flag("--revoke", options->is_revoked, "Revoke the token");
-  return [&app, token, options](Context& context) {
+  auto* token = app.add_subcommand("token", "Create a client's token, or list or revoke tokens");
+  token->require_subcommand(0, 1);
+  token->add_option("NAME", options->token_name, "The client that uses it");
+  token->add_flag("--replace", options->replaces, "Replace a token with this name; the old one becomes invalid");
+  auto* list = token->add_subcommand("list", "List the tokens and when each was last used");
+  list->add_flag("--json", options->is_json, "Print JSON");
+  auto* revoke = token->add_subcommand("revoke", "Revoke a token, also in running servers");
+  revoke->add_option("NAME", options->token_name, "The token's name")->required();
+  return [&app, token, list, revoke, options](Context& context) {
     if (options->address == "localhost") options->address = "127.0.0.1";
-    const Status done = app.got_subcommand(token) ? change_token(context, *options) : serve(context, *options);
+    const auto run = !app.got_subcommand(token)      ? serve
+                     : token->got_subcommand(list)   ? list_tokens
+                     : token->got_subcommand(revoke) ? revoke_token
+                                                     : make_token;
+    const Status done = run(context, *options);
     return done ? kExitOk : report(context, done.error());
   };
 }
