@@ -1,8 +1,24 @@
 #include "inbox/home.hpp"
 
+#include <fmt/format.h>
+
+#include "base/text/printable.hpp"
 #include "inbox/operators/key_files.hpp"
 
 namespace sb::inbox {
+namespace {
+
+// What is not a folder, or cannot be read, is not an empty home.
+Status check_folder(const Files& files, const std::string& folder) {
+  const auto names = files.list(folder);
+  if (names || (names.error().code == ErrorCode::kNotFound && files.kind(folder) == FileKind::kMissing)) return {};
+  Error error = names.error();
+  error.message = fmt::format("{} cannot be the home: {}", printable(folder), error.message);
+  error.remedy = "Set SIGNALBOX_HOME to a folder that you can read and write";
+  return std::unexpected(std::move(error));
+}
+
+}  // namespace
 
 std::string store_path(const HomeDirectories& homes) {
   return join_path(homes.data, "signalbox.db");
@@ -11,6 +27,7 @@ std::string store_path(const HomeDirectories& homes) {
 Result<std::unique_ptr<Home>> Home::open(const Seams& seams, store::Access access, store::SqliteOptions options) {
   std::unique_ptr<Home> home(new Home);
   home->homes_ = SB_TRY(sb::homes(seams.environment));
+  SB_TRY(check_folder(seams.files, home->homes_.data));
   home->seen_ = home->look(seams.files);
   home->config_ = SB_TRY(load_config(seams.files, home->homes_));
   home->operators_ = SB_TRY(OperatorFiles(seams.files, home->homes_).load());

@@ -75,6 +75,9 @@ class Asking {
       if (!now.is_open()) now = SB_TRY(finish());
       if (!now.is_open()) return now;
       const std::int64_t left = until - clock.now_ms();
+      if (left <= 0 && wait_ms > 0) {
+        context_.err(fmt::format("Not answered within {}; the question stays open\n", options_.wait));
+      }
       if (left <= 0 || signals.was_received()) return now;
       clock.sleep_ms(std::min(left, kPollMs));
       SB_TRY(home_.refresh_operators(context_.seams.files));
