@@ -55,9 +55,13 @@ std::int64_t cost_of(const ModelSettings& settings, const Usage& usage) {
          usage.cache_read * settings.cache_read_price + usage.cache_write * settings.cache_write_price;
 }
 
+double cost_in_dollars(std::int64_t micro_cents) {
+  return static_cast<double>(micro_cents) / 1e8;
+}
+
 std::string dollars(std::int64_t micro_cents) {
   constexpr int kDigits = 4, kMost = 8;  // significant digits; a millionth of a cent has eight decimals
-  const double amount = static_cast<double>(micro_cents) / 1e8;
+  const double amount = cost_in_dollars(micro_cents);
   if (micro_cents <= 0 || amount >= 1) return fmt::format("${:.2f}", amount);
   const int zeros = -static_cast<int>(std::floor(std::log10(amount))) - 1;
   std::string text = fmt::format("${:.{}f}", amount, std::min(zeros + kDigits, kMost));

@@ -20,6 +20,8 @@ bool fill_known_prices(ModelSettings& settings);
 std::int64_t cost_of(const ModelSettings& settings, const Usage& usage);  // millionths of a cent
 // $18.30; below a dollar with enough digits to differ from zero: $0.42, $0.0123, $0.00001.
 std::string dollars(std::int64_t micro_cents);
+// The same for programs: 0.0123.
+double cost_in_dollars(std::int64_t micro_cents);
 
 // How a session that has spent this must end; nothing: it may continue. The reply that reaches a limit is still used,
 // since it is paid for; the next request is not made.

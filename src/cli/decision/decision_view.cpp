@@ -5,6 +5,7 @@
 #include "agent/tools/agent_question.hpp"
 #include "base/text.hpp"
 #include "base/text/printable.hpp"
+#include "cli/local_time.hpp"
 #include "engine/advance/questions.hpp"
 #include "pipeline/plan/escalation.hpp"
 
@@ -30,13 +31,13 @@ std::string status_text(const DecisionState& state) {
     std::string text(to_string(state.state));
     if (state.opened.needs_signature) text += ", needs a signature" + exceptions(state.opened);
     if (state.position["held"] == Value(true)) text += ", on hold";
-    if (state.opened.deadline) text += fmt::format(", until {}", to_rfc3339(*state.opened.deadline));
+    if (state.opened.deadline) text += fmt::format(", until {}", local_time(*state.opened.deadline));
     return text;
   }
   const DecisionOutcome& outcome = *state.outcome;
   const std::string by = outcome.principal.empty() ? "" : fmt::format(" by {}", outcome.principal);
   return continued(printable(fmt::format("{}{} ({}) at {}{}", to_string(outcome.kind), by, to_string(outcome.channel),
-                                         to_rfc3339(outcome.at), chosen(outcome))));
+                                         local_time(outcome.at), chosen(outcome))));
 }
 
 Value optional(const std::string& text) {
@@ -53,7 +54,7 @@ std::string summary_line(const DecisionState& state) {
 
 std::string full_text(const DecisionState& state) {
   std::string text = fmt::format("{}\n", state.opened.question.text);
-  text += fmt::format("id         {}\nasked      {}\nstate      {}\n", state.id, to_rfc3339(state.opened.opened_at),
+  text += fmt::format("id         {}\nasked      {}\nstate      {}\n", state.id, local_time(state.opened.opened_at),
                       status_text(state));
   if (!state.opened.workspace.empty())
     text += fmt::format("workspace  {}\n", continued(printable(state.opened.workspace)));
@@ -74,7 +75,7 @@ std::string full_text(const DecisionState& state) {
     text +=
         fmt::format("came late  {}\n",
                     continued(printable(fmt::format("{}, by {} ({}) at {}: not counted", late.answer, late.principal,
-                                                    to_string(late.channel), to_rfc3339(late.at)))));
+                                                    to_string(late.channel), local_time(late.at)))));
   }
   for (const std::string& why : state.rejected) text += fmt::format("warning    {}\n", continued(printable(why)));
   return text;

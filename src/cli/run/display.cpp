@@ -8,6 +8,7 @@
 #include <charconv>
 
 #include "base/text/printable.hpp"
+#include "cli/local_time.hpp"
 
 namespace sb::cli {
 namespace {
@@ -108,7 +109,7 @@ void RunDisplay::on_event(const pipeline::RunState& state, const pipeline::RunEv
     if (!is_paused_) draw();
     return;
   }
-  const std::string time = to_rfc3339(event.time_ms).substr(11, 8);
+  const std::string time = local_clock(event.time_ms);
   if (const std::string line = event_line(state, event); !line.empty()) {
     context_.out(fmt::format("{}  {}\n", time, line));
   }
@@ -146,7 +147,7 @@ void RunDisplay::on_progress(const agent::Progress& progress) {
     now_.doing = progress.text;
   }
   if (style_ == Style::kLines && progress.kind == Kind::kStep) {
-    context_.out(fmt::format("{}  {}: {}\n", to_rfc3339(context_.seams.clock.now_ms()).substr(11, 8),
+    context_.out(fmt::format("{}  {}: {}\n", local_clock(context_.seams.clock.now_ms()),
                              to_string(state_.phases.back().phase), one_line(progress.step, 200)));
   }
 }
@@ -154,7 +155,7 @@ void RunDisplay::on_progress(const agent::Progress& progress) {
 void RunDisplay::show_wait(const agent::Progress& progress) {
   if (style_ != Style::kLines) return;
   const TimestampMs now = context_.seams.clock.now_ms();
-  context_.out(fmt::format("{}  {}: waiting for the model until {}: {}\n", to_rfc3339(now).substr(11, 8),
+  context_.out(fmt::format("{}  {}: waiting for the model until {}: {}\n", local_clock(now),
                            one_line(progress.workflow, 60), until_text(progress.until_ms, now),
                            one_line(progress.text, 300)));
   (void)context_.streams().flush();

@@ -1,6 +1,7 @@
 // The page of `runs show`.
 #include <fmt/format.h>
 
+#include "cli/local_time.hpp"
 #include "cli/run/text.hpp"
 #include "pipeline/plan/next_action.hpp"
 
@@ -43,9 +44,9 @@ class Page {
     line(fmt::format("workspace {}", state_.workspace));
     if (!state_.tree.path.empty()) line(fmt::format("work tree {} on {}", state_.tree.path, state_.tree.branch));
     if (const std::string note = sandbox_note(state_); !note.empty()) line(fmt::format("warning   {}", note));
-    line(fmt::format("started   {}", to_rfc3339(state_.started_at)));
+    line(fmt::format("started   {}", local_time(state_.started_at)));
     for (const pipeline::InputChange& changed : state_.changes) {
-      line(fmt::format("changed   {} during the run, {}", changed.what, to_rfc3339(changed.at)));
+      line(fmt::format("changed   {} during the run, {}", changed.what, local_time(changed.at)));
     }
     if (const auto reading = state_.interpretation.string_at("interpretation")) {
       line(fmt::format("read as   {}", *reading));
@@ -140,10 +141,10 @@ class Page {
     }
     if (!state_.halted.empty()) line(fmt::format("halted: {}", state_.halted));
     if (state_.parked_until != 0) {
-      line(fmt::format("parked until {}: {}", to_rfc3339(state_.parked_until), state_.parked_reason));
+      line(fmt::format("parked until {}: {}", local_time(state_.parked_until), state_.parked_reason));
     }
     if (run_status_.waits_until != 0) {
-      line(fmt::format("waiting for the model until {}: {}", to_rfc3339(run_status_.waits_until),
+      line(fmt::format("waiting for the model until {}: {}", local_time(run_status_.waits_until),
                        run_status_.wait_reason));
     }
     if (!state_.url.empty()) line(fmt::format("request {}", state_.url));

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "agent/loop/agent_log.hpp"
+#include "agent/model/prices.hpp"
 #include "cli/paging.hpp"
 #include "cli/person.hpp"
 #include "cli/run/display.hpp"
@@ -37,6 +38,21 @@ std::string list_line(const Value& row, TimestampMs now) {
       160);
 }
 
+// The stored row as programs get it: times and money in one form everywhere.
+Value public_row(const Value& row) {
+  Value shown = Value::object({});
+  for (const Value::Member& member : row.members()) {
+    if (member.name == "started_at" || member.name == "updated_at") {
+      shown.set(member.name, to_rfc3339(number(row, member.name)));
+    } else if (member.name == "micro_cents") {
+      shown.set("cost_usd", agent::cost_in_dollars(number(row, member.name)));
+    } else {
+      shown.set(member.name, member.value);
+    }
+  }
+  return shown;
+}
+
 // Adds the current status, which the stored row does not have; the stored one if it cannot be read.
 void set_status(const Context& context, inbox::Home& home, const RunLog& log, Value& row) {
   const std::string status = row.string_at("status").value_or("");
@@ -58,7 +74,8 @@ int list(const Context& context, const RunsOptions& options) {
   if (!page) return report(context, page.error());
   for (Value& row : page->runs) set_status(context, **home, log, row);
   if (options.wants_json) {
-    Value items = Value(Value::Array(page->runs.begin(), page->runs.end()));
+    Value items = Value::array();
+    for (const Value& row : page->runs) items.push_back(public_row(row));
     context.out(to_json(page_value("runs", std::move(items), page->facts)) + "\n");
     return kExitOk;
   }

@@ -7,6 +7,7 @@
 
 #include "base/text/printable.hpp"
 #include "base/text/unicode.hpp"
+#include "cli/local_time.hpp"
 #include "pipeline/plan/next_action.hpp"
 
 namespace sb::cli {
@@ -144,10 +145,7 @@ std::string duration_text(std::int64_t duration_ms) {
 }
 
 std::string until_text(TimestampMs until, TimestampMs now) {
-  const std::string then = to_rfc3339(until), today = to_rfc3339(now);
-  const bool is_today = then.substr(0, 10) == today.substr(0, 10);
-  return fmt::format("{}{} (in {})", is_today ? "" : then.substr(0, 10) + " ", then.substr(11, 8),
-                     duration_text(until - now));
+  return fmt::format("{} (in {})", local_until(until, now), duration_text(until - now));
 }
 
 std::string one_line(std::string_view text, std::size_t columns) {
@@ -205,7 +203,7 @@ Value result_of(const RunState& state, const pipeline::RunStatus& run_status) {
     set("decision", asked->decision);
   }
   value.set("tokens", state.usage().total());
-  value.set("micro_cents", state.micro_cents());
+  value.set("cost_usd", agent::cost_in_dollars(state.micro_cents()));
   return value;
 }
 

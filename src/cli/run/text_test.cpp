@@ -3,6 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+#include <ctime>
+
 #include "base/text/unicode.hpp"
 
 namespace sb::cli {
@@ -75,6 +78,8 @@ TEST(RunText, BlockFitsItsWidth) {
 }
 
 TEST(RunText, ShowsWhatARunWaitsForAndUntilWhen) {
+  ::setenv("TZ", "XYZ-2", 1);  // two hours east of Greenwich
+  ::tzset();
   RunState state = state_with_phase();
   const TimestampMs noon = *parse_rfc3339("2026-11-15T12:00:00.000Z");
   const BlockStyle style{.now = noon, .width = 120};
@@ -83,15 +88,15 @@ TEST(RunText, ShowsWhatARunWaitsForAndUntilWhen) {
   now.waits_until = noon + 57'000;
   now.wait_reason = "answered 429";
   EXPECT_THAT(run_block(state, now, style)[2],
-              HasSubstr("waiting for the model until 12:00:57 (in 57s): answered 429"));
+              HasSubstr("waiting for the model until 14:00:57 XYZ (in 57s): answered 429"));
   now.waits_until = noon;
   EXPECT_THAT(run_block(state, now, style)[2], HasSubstr("Bash make"));
   state.parked_until = noon + 86'400'000;
   state.parked_reason = "answered 529";
   EXPECT_THAT(run_block(state, {}, style),
-              testing::Contains(HasSubstr("parked until 2026-11-16 12:00:00 (in 24h00m): answered 529")));
+              testing::Contains(HasSubstr("parked until 2026-11-16 14:00:00 XYZ (in 24h00m): answered 529")));
   const RunEvent parked{2, noon, "parked", Value::object({{"reason", "answered 529"}})};
-  EXPECT_EQ(event_line(state, parked), "parked until 2026-11-16 12:00:00 (in 24h00m): answered 529");
+  EXPECT_EQ(event_line(state, parked), "parked until 2026-11-16 14:00:00 XYZ (in 24h00m): answered 529");
 }
 
 TEST(RunText, ColourOnlyIfRequested) {

@@ -5,6 +5,7 @@
 #include "agent/model/prices.hpp"
 #include "base/document/document.hpp"
 #include "base/text/printable.hpp"
+#include "cli/local_time.hpp"
 #include "cli/run/text.hpp"
 #include "cli/session/session_commands.hpp"
 
@@ -142,8 +143,7 @@ int run_log(const Context& context, const LogOptions& options) {
     }
     const Value& turn = event.payload["turn"];
     const std::string at = turn.is_integer() ? fmt::format("turn {:<3}", turn.as_integer()) : "        ";
-    context.out(fmt::format("{}  {}  {}\n", to_rfc3339(event.time_ms).substr(11, 8), at,
-                            one_line(words_for(event), kLineColumns)));
+    context.out(fmt::format("{}  {}  {}\n", local_clock(event.time_ms), at, one_line(words_for(event), kLineColumns)));
     if (options.is_full) context.out(full_text(log, event));
   }
   return kExitOk;

@@ -3,6 +3,7 @@
 #include <array>
 #include <ranges>
 
+#include "agent/model/prices.hpp"
 #include "pipeline/run/run_log.hpp"
 
 namespace sb::pipeline {
@@ -28,7 +29,7 @@ Value to_value(const PhaseRecord& record) {
   if (!record.reason.empty()) value.set("reason", record.reason);
   value.set("result", record.result.to_value());
   value.set("usage", agent::to_value(record.usage));
-  value.set("micro_cents", record.micro_cents);
+  value.set("cost_usd", agent::cost_in_dollars(record.micro_cents));
   value.set("turns", record.turns);
   return value;
 }
@@ -194,7 +195,7 @@ Value RunState::to_value() const {
   value.set("escalations", std::move(raised));
   add_outcome(value, *this);
   value.set("usage", agent::to_value(usage()));
-  value.set("micro_cents", micro_cents());
+  value.set("cost_usd", agent::cost_in_dollars(micro_cents()));
   value.set("worked_ms", worked_ms);
   value.set("started_at", to_rfc3339(started_at));
   value.set("updated_at", to_rfc3339(updated_at));
