@@ -160,9 +160,9 @@ class Inbox {
   Status settle_due();
   // How many are open or parked that were asked in one of these folders.
   Result<std::int64_t> count_open_in(std::span<const std::string> folders);
-  // At most `limit` that are open or parked and were asked in one of these folders; none in a home of an older version
-  // until its decisions are listed.
-  Result<std::vector<DecisionState>> open_in(std::span<const std::string> folders, int limit);
+  // The chains on hold that were asked in one of these folders; none in a home of an older version until its decisions
+  // are listed.
+  Result<std::vector<DecisionState>> held_in(std::span<const std::string> folders);
   // The sessions that wait for an answer.
   Result<std::vector<WaitingSession>> waiting_sessions();
 
