@@ -199,7 +199,10 @@ class Inbox {
   // Fills in nonce, ordinal and time, and replaces kNoncePlaceholder in the question's text with the nonce.
   Result<PlannedPrompt> plan_prompt(PlannedPrompt prompt);
   Result<std::optional<PlannedPrompt>> find_prompt(std::string_view nonce);
-  Result<std::vector<PlannedPrompt>> open_prompts(int limit = 100);  // newest first
+  // Those that wait for an answer, of all decisions, newest first.
+  Result<std::vector<PlannedPrompt>> open_prompts(int limit = 100);
+  // Those of one decision.
+  Result<std::vector<PlannedPrompt>> open_prompts_of(std::string_view decision);
   // The prompt as its host was given it, if that is what the walk asks now.
   Result<std::optional<decision::Rendered>> shown(const PlannedPrompt& prompt, const DecisionState& state,
                                                   const decision::Declaration& declaration) const;
