@@ -6,6 +6,7 @@
 
 #include "base/clock.hpp"
 #include "base/text/printable.hpp"
+#include "engine/answer/session_view.hpp"
 
 namespace sb::cli {
 namespace {
@@ -22,7 +23,7 @@ std::string session_line(const engine::Summary& summary) {
   const std::string where = summary.step_id.empty() ? "" : fmt::format("  at {}", one_line(summary.step_id));
   return fmt::format("{}  {:8}  {}  {}  {}{}", summary.id, to_string(summary.status),
                      to_rfc3339(summary.updated_at).substr(0, 16), one_line(summary.workflow_id),
-                     one_line(summary.title), where);
+                     one_line(engine::shown_title(summary)), where);
 }
 
 }  // namespace sb::cli
