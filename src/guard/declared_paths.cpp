@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/files.hpp"
+#include "base/text.hpp"
 #include "base/text/path_glob.hpp"
 #include "base/text/printable.hpp"
 #include "base/text/unicode.hpp"
@@ -19,7 +20,7 @@ constexpr std::size_t kLongestShownPath = 120;
 std::string list_of_paths(const std::vector<std::string>& paths) {
   std::string text;
   for (std::size_t i = 0; i < std::min(paths.size(), kPathsShown); ++i) {
-    text += (i == 0 ? "" : ", ") + std::string(utf8_prefix(one_line(printable(paths[i])), kLongestShownPath));
+    text += (i == 0 ? "" : ", ") + shortened(one_line(printable(paths[i])), kLongestShownPath);
   }
   if (paths.size() > kPathsShown) text += fmt::format(" and {} more", paths.size() - kPathsShown);
   return text;

@@ -124,10 +124,14 @@ Status record_ended(store::Transaction& transaction, std::string_view conversati
     return {};
   };
   SB_TRY(free(SB_TRY(read_host_session(transaction, key))));
-  const store::Listing helpers{.prefix = key + "/"};
-  for (const store::Row& row : SB_TRY(transaction.list(kHosts, helpers))) {
-    SB_TRY(free(SB_TRY(read_host_session(transaction, row.key))));
-    SB_TRY(transaction.remove(kHosts, row.key));
+  // A page at a time: those seen are gone.
+  const store::Listing subagents{.prefix = key + "/"};
+  for (auto rows = SB_TRY(transaction.list(kHosts, subagents)); !rows.empty();
+       rows = SB_TRY(transaction.list(kHosts, subagents))) {
+    for (const store::Row& row : rows) {
+      SB_TRY(free(SB_TRY(read_host_session(transaction, row.key))));
+      SB_TRY(transaction.remove(kHosts, row.key));
+    }
   }
   return {};
 }

@@ -6,6 +6,7 @@
 
 #include "base/document/document.hpp"
 #include "base/files.hpp"
+#include "base/text.hpp"
 #include "base/text/path_glob.hpp"
 #include "base/text/printable.hpp"
 #include "base/text/unicode.hpp"
@@ -18,7 +19,7 @@ constexpr std::size_t kShown = 160;
 constexpr std::size_t kGlobsShown = 8;
 
 std::string shown(std::string_view text) {
-  return std::string(utf8_prefix(one_line(printable(text)), kShown));
+  return shortened(one_line(printable(text)), kShown);
 }
 
 std::string list_of(const std::vector<std::string>& globs) {

@@ -6,9 +6,8 @@
 
 namespace sb::limits {
 
-inline constexpr int kOpenSessionsScanned = 64;      // per folder, most recently started first
-inline constexpr int kOpenSessionsSearched = 2'000;  // for the session id in a call's result
-inline constexpr int kParentFolders = 64;            // of the host's working folder
+inline constexpr int kOpenSessionsScanned = 64;  // per folder, most recently started first
+inline constexpr int kParentFolders = 64;        // of the host's working folder
 inline constexpr std::int64_t kSessionMaxIdleMs =
     43'200'000;  // 12 hours; afterwards it restricts only conversations that use it
 inline constexpr std::size_t kHookNoteBytes = 1'024;     // per note to a conversation

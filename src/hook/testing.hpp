@@ -13,6 +13,7 @@
 #include "base/testing/fakes.hpp"
 #include "decision/render/render.hpp"
 #include "decision/testing.hpp"
+#include "guard/open_step.hpp"
 #include "hook/hook_program.hpp"
 #include "inbox/home.hpp"
 
@@ -195,6 +196,55 @@ class HookFixture : public testing::Test {
   FakeRandom random_;
   FakeProcess process_{[](const Command&) { return ProcessResult{}; }};
   Environment environment_;
+};
+
+// With sessions at a step, and the calls that use them.
+class OpenStepFixture : public HookFixture {
+ protected:
+  guard::OpenStep step(const std::string& session = "s-1") {
+    guard::OpenStep open;
+    open.session = session;
+    open.workspace = project();
+    open.workflow = "wr.x";
+    open.step = "plan";
+    open.title = "Plan it";
+    open.goal = "Fix the roof";
+    open.number = 2;
+    open.of = 5;
+    open.required_output = "notes";
+    open.token = "ct_" + session;
+    open.at = clock_.now_ms();
+    return open;
+  }
+  void open(const guard::OpenStep& open) {
+    const auto written = open_home()->store().write([&](store::Transaction& transaction) {
+      return transaction.put(guard::kOpenSteps, guard::open_step_key(open.workspace, open.session), to_row(open));
+    });
+    ASSERT_TRUE(written);
+  }
+  void close(const guard::OpenStep& open) {
+    ASSERT_TRUE(open_home()->store().write([&](store::Transaction& transaction) {
+      return transaction.remove(guard::kOpenSteps, guard::open_step_key(open.workspace, open.session));
+    }));
+  }
+  Value edit(const std::string& path, std::string_view tool = "Edit", std::string_view host = "5b1c") const {
+    Value value = before(Value::object({{tool == "NotebookEdit" ? "notebook_path" : "file_path", path}}), tool);
+    value.set("session_id", host);
+    return value;
+  }
+  // The host's completed call of continue_workflow.
+  Value continued(std::string_view session, std::string_view host = "5b1c", std::string_view subagent = "") const {
+    Value value = event("PostToolUse");
+    value.set("session_id", host);
+    if (!subagent.empty()) value.set("agent_id", subagent);
+    value.set("tool_name", "mcp__signalbox__continue_workflow");
+    value.set("tool_response",
+              Value(Value::Array{Value::object({{"type", "text"}, {"text", "# Plan it"}}),
+                                 Value::object({{"type", "text"},
+                                                {"text", "{\"kind\":\"ok\",\"sessionId\":\"" + std::string(session) +
+                                                             "\",\"continueToken\":\"ct_x\"}"}})}));
+    return value;
+  }
 };
 
 inline constexpr const char* kBranch = R"(

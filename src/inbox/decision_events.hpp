@@ -27,6 +27,9 @@ store::NewEvent late_event(std::string_view answer, const Responder& from, std::
 store::NewEvent withdrawn_event(const Responder& from, TimestampMs at);
 store::NewEvent consumed_event(std::string_view by, TimestampMs at);
 
+// No prompt of the decision waits any more.
+Status unlist_prompts(store::Transaction& transaction, std::string_view decision);
+
 // kConflict: it is closed, by whom and how.
 std::unexpected<Error> no_longer_open(const DecisionState& state);
 // What an answer said, for the record of late ones.

@@ -21,6 +21,7 @@ constexpr int kEventsPage = 1'000;
 
 Status put_row(store::Transaction& transaction, const DecisionState& state) {
   SB_TRY(index_decision(transaction, state));
+  if (!state.is_open()) SB_TRY(unlist_prompts(transaction, state.id));
   const store::Row row = decision_row(state);
   return transaction.put(kDecisions, row.key, row.value, row.sort);
 }

@@ -160,9 +160,9 @@ class Inbox {
   Status settle_due();
   // How many are open or parked that were asked in one of these folders.
   Result<std::int64_t> count_open_in(std::span<const std::string> folders);
-  // At most `limit` that are open or parked and were asked in one of these folders; none in a home of an older version
-  // until its decisions are listed.
-  Result<std::vector<DecisionState>> open_in(std::span<const std::string> folders, int limit);
+  // The chains on hold that were asked in one of these folders; none in a home of an older version until its decisions
+  // are listed.
+  Result<std::vector<DecisionState>> held_in(std::span<const std::string> folders);
   // The sessions that wait for an answer.
   Result<std::vector<WaitingSession>> waiting_sessions();
 
@@ -199,7 +199,10 @@ class Inbox {
   // Fills in nonce, ordinal and time, and replaces kNoncePlaceholder in the question's text with the nonce.
   Result<PlannedPrompt> plan_prompt(PlannedPrompt prompt);
   Result<std::optional<PlannedPrompt>> find_prompt(std::string_view nonce);
-  Result<std::vector<PlannedPrompt>> open_prompts(int limit = 100);  // newest first
+  // Those that wait for an answer, of all decisions, newest first.
+  Result<std::vector<PlannedPrompt>> open_prompts(int limit = 100);
+  // Those of one decision.
+  Result<std::vector<PlannedPrompt>> open_prompts_of(std::string_view decision);
   // The prompt as its host was given it, if that is what the walk asks now.
   Result<std::optional<decision::Rendered>> shown(const PlannedPrompt& prompt, const DecisionState& state,
                                                   const decision::Declaration& declaration) const;

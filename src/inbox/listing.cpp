@@ -10,6 +10,7 @@
 #include "inbox/decision_events.hpp"
 #include "inbox/inbox.hpp"
 #include "inbox/open_decisions.hpp"
+#include "store/paging.hpp"
 
 namespace sb::inbox {
 namespace {
@@ -18,34 +19,18 @@ constexpr std::size_t kSettledAtOnce = 100;
 constexpr std::size_t kIdPrefixLength = 8;
 
 store::Listing by_urgency() {
-  return {.by = store::Order::kSort, .limit = limits::kStorePageRows};
+  return {.by = store::Order::kSort};
 }
 
 store::Listing in_state(std::string_view state, bool descending) {
-  return {.by = store::Order::kSort,
-          .prefix = std::string(state),
-          .descending = descending,
-          .limit = limits::kStorePageRows};
-}
-
-// Every row of a listing until `visit` returns false.
-template <class Visit>
-Status each_row(store::Snapshot& snapshot, std::string_view collection, store::Listing listing, const Visit& visit) {
-  for (;;) {
-    const auto rows = SB_TRY(snapshot.list(collection, listing));
-    for (const store::Row& row : rows) {
-      if (!visit(row)) return {};
-    }
-    if (rows.size() < static_cast<std::size_t>(listing.limit)) return {};
-    listing.after = rows.back();
-  }
+  return {.by = store::Order::kSort, .prefix = std::string(state), .descending = descending};
 }
 
 // Ids with a declared id in one state, newest first, at most `limit`.
 Result<std::vector<std::string>> ids_asked(store::Snapshot& snapshot, std::string_view state, std::string_view name,
                                            std::size_t limit) {
   std::vector<std::string> ids;
-  SB_TRY(each_row(snapshot, kDecisions, in_state(state, true), [&](const store::Row& row) {
+  SB_TRY(store::each_row(snapshot, kDecisions, in_state(state, true), [&](const store::Row& row) {
     const Result<Value> value = parse_json(row.value);
     if (value && value->string_at("asked") == name) ids.push_back(row.key);
     return ids.size() < limit;
@@ -57,15 +42,14 @@ Result<std::vector<std::string>> ids_asked(store::Snapshot& snapshot, std::strin
 Result<std::vector<std::string>> ids_starting(store::Snapshot& snapshot, std::string_view prefix) {
   std::vector<std::string> open;
   std::optional<store::Row> closed;
-  SB_TRY(each_row(snapshot, kDecisions, {.prefix = std::string(prefix), .limit = limits::kStorePageRows},
-                  [&](const store::Row& row) {
-                    if (!row.sort || !row.sort->starts_with("closed/")) {
-                      open.push_back(row.key);
-                    } else if (!closed || *closed->sort < *row.sort) {
-                      closed = row;
-                    }
-                    return true;
-                  }));
+  SB_TRY(store::each_row(snapshot, kDecisions, {.prefix = std::string(prefix)}, [&](const store::Row& row) {
+    if (!row.sort || !row.sort->starts_with("closed/")) {
+      open.push_back(row.key);
+    } else if (!closed || *closed->sort < *row.sort) {
+      closed = row;
+    }
+    return true;
+  }));
   if (open.empty() && closed) open.push_back(closed->key);
   return open;
 }
@@ -146,7 +130,7 @@ Status Inbox::make_open_index(store::Transaction& transaction) {
   }
   std::vector<std::string> ids;
   for (const char* state : {"open/", "parked/"}) {
-    SB_TRY(each_row(transaction, kDecisions, in_state(state, false), [&](const store::Row& row) {
+    SB_TRY(store::each_row(transaction, kDecisions, in_state(state, false), [&](const store::Row& row) {
       ids.push_back(row.key);
       return true;
     }));
@@ -236,7 +220,7 @@ Result<std::int64_t> Inbox::count_open_in(std::span<const std::string> folders) 
     if (SB_TRY(has_open_index(snapshot))) return inbox::count_open_in(snapshot, folders);
     std::int64_t count = 0;
     for (const char* state : {"open/", "parked/"}) {
-      SB_TRY(each_row(snapshot, kDecisions, in_state(state, false), [&](const store::Row& row) {
+      SB_TRY(store::each_row(snapshot, kDecisions, in_state(state, false), [&](const store::Row& row) {
         const auto decision = read_state(snapshot, row.key);
         count += decision && std::ranges::find(folders, decision->opened.workspace) != folders.end() ? 1 : 0;
         return true;
@@ -246,10 +230,10 @@ Result<std::int64_t> Inbox::count_open_in(std::span<const std::string> folders) 
   });
 }
 
-Result<std::vector<DecisionState>> Inbox::open_in(std::span<const std::string> folders, int limit) {
+Result<std::vector<DecisionState>> Inbox::held_in(std::span<const std::string> folders) {
   std::vector<DecisionState> states;
   for (const std::string& id :
-       SB_TRY(store_.read([&](store::Snapshot& snapshot) { return inbox::open_in(snapshot, folders, limit); }))) {
+       SB_TRY(store_.read([&](store::Snapshot& snapshot) { return inbox::held_in(snapshot, folders); }))) {
     states.push_back(SB_TRY(load_or_damaged(id)));
   }
   return states;
@@ -259,7 +243,7 @@ Result<std::vector<WaitingSession>> Inbox::waiting_sessions() {
   SB_TRY(page(false, {.limit = 1}));  // makes the index if there is none yet
   return store_.read([&](store::Snapshot& snapshot) -> Result<std::vector<WaitingSession>> {
     std::vector<WaitingSession> waiting;
-    SB_TRY(each_row(snapshot, kOpenDecisions, by_urgency(), [&](const store::Row& row) {
+    SB_TRY(store::each_row(snapshot, kOpenDecisions, by_urgency(), [&](const store::Row& row) {
       if (std::string session = session_of(row); !session.empty()) {
         waiting.push_back({std::move(session), decision_of(row)});
       }

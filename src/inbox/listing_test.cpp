@@ -121,6 +121,21 @@ TEST_F(InboxPages, CountsEveryQuestionOfAFolder) {
   EXPECT_EQ(place_.inbox.count_open_in(std::vector<std::string>{"/srv/sub", "/srv", "/"}), 150);
 }
 
+TEST_F(InboxPages, FindsAChainOnHoldAmongMany) {
+  const std::vector<std::string> folder{"/srv"};
+  const std::string held = ask("held");
+  for (int i = 0; i < 150; ++i) ask(fmt::format("q-{}", i));
+  EXPECT_THAT(*place_.inbox.held_in(folder), SizeIs(0));
+  const Value on_hold = Value::object({{"held", true}});
+  ASSERT_TRUE(place_.inbox.store_position(held, Value(), on_hold, {Channel::kTerminal, "ann"}, "E1=hold"));
+  const auto found = place_.inbox.held_in(folder);
+  ASSERT_THAT(*found, SizeIs(1));
+  EXPECT_EQ(found->front().id, held);
+  EXPECT_THAT(*place_.inbox.held_in(std::vector<std::string>{"/other"}), SizeIs(0));
+  ASSERT_TRUE(place_.inbox.store_position(held, on_hold, Value::object({}), {Channel::kTerminal, "ann"}, "continue"));
+  EXPECT_THAT(*place_.inbox.held_in(folder), SizeIs(0));
+}
+
 TEST_F(InboxPages, FindsOneByNameAmongMany) {
   const std::string id = ask("wanted");
   for (int i = 0; i < 100; ++i) ask(fmt::format("q-{}", i));

@@ -16,8 +16,6 @@ using decision::Host;
 using decision::Prompt;
 using decision::Rendered;
 
-constexpr int kPromptsSearched = 100;
-
 // The options as a hook will see them in the host's own call: for tools, the label they show and answer with.
 std::vector<Choice> shown_choices(const Rendered& rendered) {
   const bool answers_with_label = rendered.shape.host->answers_with_label;
@@ -59,10 +57,8 @@ std::optional<Declaration> declared_under(const OpenedDecision& opened, const de
 
 // The nonce of the same question, planned before and not answered yet.
 Result<std::string> nonce_of(Inbox& inbox, const DecisionState& state, const Rendered& rendered) {
-  for (const PlannedPrompt& prompt : SB_TRY(inbox.open_prompts(kPromptsSearched))) {
-    const bool is_it = prompt.decision == state.id && prompt.host == rendered.shape.host->name &&
-                       prompt.render_hash == rendered.render_hash;
-    if (is_it) return prompt.nonce;
+  for (const PlannedPrompt& prompt : SB_TRY(inbox.open_prompts_of(state.id))) {
+    if (prompt.host == rendered.shape.host->name && prompt.render_hash == rendered.render_hash) return prompt.nonce;
   }
   return std::string();
 }

@@ -6,12 +6,13 @@
 
 #include "base/crypto.hpp"
 #include "base/document/document.hpp"
-#include "base/limits.hpp"
 #include "inbox/decision_events.hpp"
+#include "store/paging.hpp"
 
 namespace sb::inbox {
 namespace {
 
+constexpr std::string_view kIndexVersion = "2";
 constexpr std::size_t kFolderDigits = 16;
 constexpr TimestampMs kNever = 999'999'999'999'999;
 constexpr std::string_view kRunProfile = "run";  // of the questions of runs (pipeline/plan/escalation.hpp)
@@ -46,7 +47,9 @@ Value value_of(const store::Row& row) {
 
 std::optional<store::Row> open_decision_row(const DecisionState& state) {
   if (!state.is_open()) return std::nullopt;
-  const Value value = Value::object({{"acts", deadline_acts(state)}, {"session", state.opened.session}});
+  const Value value = Value::object({{"acts", deadline_acts(state)},
+                                     {"held", state.position["held"] == Value(true)},
+                                     {"session", state.opened.session}});
   return store::Row{open_key(state), urgency(state), to_json(value)};
 }
 
@@ -58,21 +61,18 @@ Status index_decision(store::Transaction& transaction, const DecisionState& stat
 
 Result<std::multimap<std::string, store::Row>> open_decision_rows(store::Snapshot& snapshot) {
   std::multimap<std::string, store::Row> all;
-  store::Listing listing{.limit = limits::kStorePageRows};
-  for (;;) {
-    const auto rows = SB_TRY(snapshot.list(kOpenDecisions, listing));
-    for (const store::Row& row : rows) all.emplace(decision_of(row), row);
-    if (rows.size() < static_cast<std::size_t>(listing.limit)) return all;
-    listing.after = rows.back();
-  }
+  SB_TRY(store::each_row(snapshot, kOpenDecisions, {},
+                         [&](const store::Row& row) { all.emplace(decision_of(row), row); }));
+  return all;
 }
 
 Result<bool> has_open_index(store::Snapshot& snapshot) {
-  return SB_TRY(snapshot.get(kCounters, kOpenDecisions)).has_value();
+  const auto row = SB_TRY(snapshot.get(kCounters, kOpenDecisions));
+  return row && row->value == kIndexVersion;
 }
 
 Status mark_open_index(store::Transaction& transaction) {
-  return transaction.put(kCounters, kOpenDecisions, "1");
+  return transaction.put(kCounters, kOpenDecisions, kIndexVersion);
 }
 
 Status forget_open_index(store::Transaction& transaction) {
@@ -89,28 +89,22 @@ std::string session_of(const store::Row& row) {
 
 Result<std::vector<std::string>> due_decisions(store::Snapshot& snapshot, TimestampMs now, std::size_t limit) {
   std::vector<std::string> due;
-  store::Listing listing{.by = store::Order::kSort, .limit = limits::kStorePageRows};
   const std::string end = fmt::format("{:015}/~", std::max<TimestampMs>(now, 0));
-  for (;;) {
-    const auto rows = SB_TRY(snapshot.list(kOpenDecisions, listing));
-    for (const store::Row& row : rows) {
-      if (*row.sort > end || due.size() >= limit) return due;
-      if (value_of(row)["acts"] == Value(true)) due.push_back(decision_of(row));
-    }
-    if (rows.size() < static_cast<std::size_t>(listing.limit)) return due;
-    listing.after = rows.back();
-  }
+  SB_TRY(store::each_row(snapshot, kOpenDecisions, {.by = store::Order::kSort}, [&](const store::Row& row) {
+    if (*row.sort > end || due.size() >= limit) return false;
+    if (value_of(row)["acts"] == Value(true)) due.push_back(decision_of(row));
+    return true;
+  }));
+  return due;
 }
 
-Result<std::vector<std::string>> open_in(store::Snapshot& snapshot, std::span<const std::string> folders, int limit) {
+Result<std::vector<std::string>> held_in(store::Snapshot& snapshot, std::span<const std::string> folders) {
   std::vector<std::string> ids;
   for (const std::string& folder : folders) {
-    const int left = limit - static_cast<int>(ids.size());
-    if (left <= 0) break;
-    for (const store::Row& row :
-         SB_TRY(snapshot.list(kOpenDecisions, {.prefix = open_folder_part(folder), .limit = left}))) {
-      ids.push_back(decision_of(row));
-    }
+    const store::Listing of_folder{.prefix = open_folder_part(folder)};
+    SB_TRY(store::each_row(snapshot, kOpenDecisions, of_folder, [&](const store::Row& row) {
+      if (value_of(row)["held"] == Value(true)) ids.push_back(decision_of(row));
+    }));
   }
   return ids;
 }

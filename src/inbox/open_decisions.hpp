@@ -2,8 +2,9 @@
 //
 // Collection `decisions-open`: key FOLDER/ID, where FOLDER is the beginning of the hash of the workspace; sort key
 // DEADLINE/WAITS/TIME/ID. So the most urgent comes first: the soonest deadline, then what a session or a run waits for,
-// then the oldest. A parked decision has no deadline any more. The value is {session, acts}: acts if its deadline will
-// have an effect. Homes of older versions have no index until the row `decisions-open` of `counters` says so.
+// then the oldest. A parked decision has no deadline any more. The value is {session, acts, held}: acts if its deadline
+// will have an effect, held if it is a chain on hold. Homes of older versions have no index, or one without `held`,
+// until the row `decisions-open` of `counters` is 2.
 //
 // Only an index: what it lists is read and checked like any other decision.
 #pragma once
@@ -36,8 +37,8 @@ std::string decision_of(const store::Row& row);
 std::string session_of(const store::Row& row);
 // Ids, at most `limit`, of decisions whose deadline has an effect that is not recorded yet.
 Result<std::vector<std::string>> due_decisions(store::Snapshot& snapshot, TimestampMs now, std::size_t limit);
-// At most `limit` that were asked in one of these folders.
-Result<std::vector<std::string>> open_in(store::Snapshot& snapshot, std::span<const std::string> folders, int limit);
+// Those on hold that were asked in one of these folders.
+Result<std::vector<std::string>> held_in(store::Snapshot& snapshot, std::span<const std::string> folders);
 // How many were asked in one of these folders.
 Result<std::int64_t> count_open_in(store::Snapshot& snapshot, std::span<const std::string> folders);
 

@@ -19,7 +19,25 @@ std::string prompt_stream(std::string_view nonce) {
   return std::string(kPromptStreams) + std::string(nonce);
 }
 
-constexpr int kPromptsSearchedToClose = 100;
+// DECISION/NONCE of each prompt that waits for an answer.
+constexpr std::string_view kDecisionPrompts = "decision-prompts";
+
+std::string decision_prompt_key(std::string_view decision, std::string_view nonce) {
+  return fmt::format("{}/{}", decision, nonce);
+}
+
+Result<std::vector<std::string>> nonces_of(store::Snapshot& snapshot, std::string_view decision) {
+  std::vector<std::string> nonces;
+  const std::string prefix = decision_prompt_key(decision, "");
+  SB_TRY(store::each_row(snapshot, kDecisionPrompts, {.prefix = prefix},
+                         [&](const store::Row& row) { nonces.push_back(row.key.substr(prefix.size())); }));
+  return nonces;
+}
+
+Status unlist_prompt(store::Transaction& transaction, std::string_view decision, std::string_view nonce) {
+  SB_TRY(transaction.remove(kDecisionPrompts, decision_prompt_key(decision, nonce)));
+  return transaction.put(kPrompts, nonce, "");
+}
 
 // The number of prompts planned in this store.
 Result<std::int64_t> next_ordinal(store::Transaction& transaction) {
@@ -51,7 +69,7 @@ Result<std::optional<PlannedPrompt>> read_prompt(store::Snapshot& snapshot, std:
   return prompt;
 }
 
-Status close_prompt(store::Transaction& transaction, std::string_view nonce, const WalkAnswer& answer,
+Status close_prompt(store::Transaction& transaction, const PlannedPrompt& prompt, const WalkAnswer& answer,
                     TimestampMs now) {
   const auto* given = std::get_if<decision::HostAnswer>(&answer.given);
   const Value payload =
@@ -59,20 +77,18 @@ Status close_prompt(store::Transaction& transaction, std::string_view nonce, con
                      {"principal", answer.from.principal},
                      {"channel", to_string(answer.from.channel)}});
   const std::vector<NewEvent> events{{"closed", now, to_canonical_json(payload)}};
-  const store::Head head = SB_TRY(transaction.head(prompt_stream(nonce)));
-  SB_TRY(transaction.append(prompt_stream(nonce), head, events));
-  return transaction.put(kPrompts, nonce, "");
+  const store::Head head = SB_TRY(transaction.head(prompt_stream(prompt.nonce)));
+  SB_TRY(transaction.append(prompt_stream(prompt.nonce), head, events));
+  return unlist_prompt(transaction, prompt.decision, prompt.nonce);
 }
 
 // The prompts that showed an earlier question of the same walk.
 Status close_others(store::Transaction& transaction, const PlannedPrompt& answered, const WalkAnswer& answer,
                     TimestampMs now) {
-  const store::Listing listing{
-      .by = store::Order::kSort, .prefix = "open/", .descending = true, .limit = kPromptsSearchedToClose};
-  for (const store::Row& row : SB_TRY(transaction.list(kPrompts, listing))) {
-    const auto prompt = SB_TRY(read_prompt(transaction, row.key));
-    if (prompt && prompt->is_open && prompt->decision == answered.decision && prompt->nonce != answered.nonce) {
-      SB_TRY(close_prompt(transaction, prompt->nonce, answer, now));
+  for (const std::string& nonce : SB_TRY(nonces_of(transaction, answered.decision))) {
+    const auto prompt = SB_TRY(read_prompt(transaction, nonce));
+    if (prompt && prompt->is_open && nonce != answered.nonce) {
+      SB_TRY(close_prompt(transaction, *prompt, answer, now));
     }
   }
   return {};
@@ -105,6 +121,13 @@ Result<decision::Walk> walk_at(const PlannedPrompt& prompt, const DecisionState&
 
 }  // namespace
 
+Status unlist_prompts(store::Transaction& transaction, std::string_view decision) {
+  for (const std::string& nonce : SB_TRY(nonces_of(transaction, decision))) {
+    SB_TRY(unlist_prompt(transaction, decision, nonce));
+  }
+  return {};
+}
+
 Result<PlannedPrompt> Inbox::plan_prompt(PlannedPrompt prompt) {
   prompt.planned_at = clock_.now_ms();
   return store_.write([&](store::Transaction& transaction) -> Result<PlannedPrompt> {
@@ -116,6 +139,7 @@ Result<PlannedPrompt> Inbox::plan_prompt(PlannedPrompt prompt) {
     SB_TRY(transaction.append(prompt_stream(planned.nonce), {}, events));
     SB_TRY(transaction.put(kPrompts, planned.nonce, "",
                            fmt::format("open/{:015}/{:015}", planned.planned_at, planned.ordinal)));
+    SB_TRY(transaction.put(kDecisionPrompts, decision_prompt_key(planned.decision, planned.nonce), ""));
     return planned;
   });
 }
@@ -134,6 +158,17 @@ Result<std::vector<PlannedPrompt>> Inbox::open_prompts(int limit) {
       // A prompt whose question was answered elsewhere is no longer waiting.
       const Result<DecisionState> state = read_state(snapshot, prompt->decision);
       if (state && state->is_open()) prompts.push_back(std::move(*prompt));
+    }
+    return prompts;
+  });
+}
+
+Result<std::vector<PlannedPrompt>> Inbox::open_prompts_of(std::string_view decision) {
+  return store_.read([&](store::Snapshot& snapshot) -> Result<std::vector<PlannedPrompt>> {
+    std::vector<PlannedPrompt> prompts;
+    for (const std::string& nonce : SB_TRY(nonces_of(snapshot, decision))) {
+      auto prompt = SB_TRY(read_prompt(snapshot, nonce));
+      if (prompt && prompt->is_open) prompts.push_back(std::move(*prompt));
     }
     return prompts;
   });
@@ -170,7 +205,7 @@ Result<Walked> Inbox::walk_prompt(std::string_view nonce, const decision::Declar
     shown.render_hash = prompt->render_hash;
     Walked walked = SB_TRY(walk_in(transaction, state, SB_TRY(walk_at(*prompt, state, declaration)), shown));
     if (walked.turn.kind == decision::WalkTurn::Kind::kAsk && walked.turn.is_same) return walked;
-    SB_TRY(close_prompt(transaction, prompt->nonce, answer, clock_.now_ms()));
+    SB_TRY(close_prompt(transaction, *prompt, answer, clock_.now_ms()));
     const bool has_one_question = state.opened.question.shape == QuestionShape::kDecision;
     if (!has_one_question) SB_TRY(close_others(transaction, *prompt, answer, clock_.now_ms()));
     return walked;

@@ -5,10 +5,10 @@
 #include <iterator>
 #include <set>
 
-#include "base/limits.hpp"
 #include "inbox/decision_events.hpp"
 #include "inbox/inbox.hpp"
 #include "inbox/open_decisions.hpp"
+#include "store/paging.hpp"
 
 namespace sb::inbox {
 namespace {
@@ -27,15 +27,11 @@ Result<std::vector<std::string>> all_decisions(store::Snapshot& snapshot) {
 
 Result<std::vector<std::string>> rows_without_events(store::Snapshot& snapshot) {
   std::vector<std::string> ids;
-  store::Listing listing{.limit = kPage};
-  for (;;) {
-    const auto rows = SB_TRY(snapshot.list(kDecisions, listing));
-    for (const store::Row& row : rows) {
-      if (SB_TRY(snapshot.head(decision_stream(row.key))).seq == 0) ids.push_back(row.key);
-    }
-    if (rows.size() < static_cast<std::size_t>(kPage)) return ids;
-    listing.after = rows.back();
-  }
+  SB_TRY(store::each_row(snapshot, kDecisions, {}, [&](const store::Row& row) -> Status {
+    if (SB_TRY(snapshot.head(decision_stream(row.key))).seq == 0) ids.push_back(row.key);
+    return {};
+  }));
+  return ids;
 }
 
 // What is wrong with the rows of the open index for this decision; empty: nothing.

@@ -5,8 +5,8 @@
 
 #include "base/crypto.hpp"
 #include "base/limits.hpp"
+#include "base/text.hpp"
 #include "base/text/printable.hpp"
-#include "base/text/unicode.hpp"
 #include "inbox/decision_events.hpp"
 #include "inbox/inbox.hpp"
 
@@ -59,7 +59,7 @@ std::string late_note(const DecisionState& state) {
     std::string answer = printable(late.answer);
     std::ranges::replace(answer, '\n', ' ');
     note += fmt::format(" After that {} answered \"{}\", which does not count and is kept in the record.",
-                        name_of(late.principal, late.channel), utf8_prefix(answer, kLateNoteBytes));
+                        name_of(late.principal, late.channel), shortened(answer, kLateNoteBytes));
   }
   return note + " Tell the person.";
 }
@@ -73,14 +73,14 @@ std::string late_text(const WalkAnswer& answer) {
                      : !given->text.empty()       ? given->text
                      : given->fields.is_object()  ? to_json(given->fields)
                                                   : std::string(to_string(given->result));
-  return std::string(utf8_prefix(text, kLateTextBytes));
+  return shortened(text, kLateTextBytes);
 }
 
 std::string late_text(const AnswerSubmission& submission, std::string_view remark) {
   const AnswerInput& given = submission.given;
   std::string text = given.options.empty() ? to_json(given.values) : fmt::format("{}", fmt::join(given.options, ", "));
   if (!remark.empty()) text += fmt::format(" ({})", remark);
-  return std::string(utf8_prefix(text, kLateTextBytes));
+  return shortened(text, kLateTextBytes);
 }
 
 std::string position_digest(const Value& position) {

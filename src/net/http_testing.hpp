@@ -1,4 +1,4 @@
-// For the tests of the HTTP listener: a listener that runs on its own thread, and a blocking client that writes raw
+// For tests of the HTTP listener: a listener that runs on its own thread, and a blocking client that writes raw
 // bytes.
 #pragma once
 

@@ -1,4 +1,5 @@
-// Tests that every implementation of Store must pass. The test file of an implementation includes this and contains
+// For tests: what every implementation of Store must pass. The test file of an implementation includes this and
+// contains
 //
 //   INSTANTIATE_TYPED_TEST_SUITE_P(MyStore, StoreConformance, MyPlace);
 //

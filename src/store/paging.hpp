@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 #include "store/store.hpp"
@@ -37,5 +38,30 @@ Result<Row> row_of_cursor(std::string_view list, std::string_view cursor);
 
 // A page of one listing, whose limit and cursor are ignored.
 Result<RowPage> read_page(Snapshot& snapshot, std::string_view collection, Listing listing, const PageRequest& request);
+
+inline constexpr int kRowsAtOnce = 1'000;
+
+// Every row of a listing, read in pages; its limit and cursor are ignored. `visit` may return a Status, or a bool,
+// which is false to stop.
+template <class Visit>
+Status each_row(Snapshot& snapshot, std::string_view collection, Listing listing, const Visit& visit) {
+  listing.limit = kRowsAtOnce;
+  listing.after.reset();
+  for (;;) {
+    const auto rows = SB_TRY(snapshot.list(collection, listing));
+    for (const Row& row : rows) {
+      using Answer = decltype(visit(row));
+      if constexpr (std::is_void_v<Answer>) {
+        visit(row);
+      } else if constexpr (std::is_same_v<Answer, bool>) {
+        if (!visit(row)) return {};
+      } else {
+        SB_TRY(visit(row));
+      }
+    }
+    if (rows.size() < static_cast<std::size_t>(kRowsAtOnce)) return {};
+    listing.after = rows.back();
+  }
+}
 
 }  // namespace sb::store

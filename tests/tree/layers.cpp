@@ -112,6 +112,11 @@ bool may_include(const Layers& layers, const std::string& from, const std::strin
   return from == to || (found != layers.end() && found->second.may_use.contains(to));
 }
 
+bool is_for_tests(std::string_view path, std::string_view text) {
+  return path.ends_with("_test.cpp") || path.ends_with("testing.hpp") || path.find("/testing/") != path.npos ||
+         text.starts_with("// For tests");
+}
+
 bool is_pure(const Layers& layers, const std::string& folder) {
   const auto found = layers.find(folder);
   return found != layers.end() && found->second.is_pure;
@@ -183,6 +188,9 @@ Violations check_layers(const SourceTree& tree) {
         } else if (!may_include(layers, folder, used)) {
           complain(fmt::format("is not allowed: src/{} may not use {}", folder, used));
         }
+        const auto header = tree.find(fmt::format("src/{}", include->substr(1, include->size() - 2)));
+        const bool is_test_header = header != tree.end() && is_for_tests(header->first, header->second);
+        if (is_test_header && !is_for_tests(path, text)) complain("is for tests, and the program includes it");
       }
       if (must_be_pure && std::ranges::find(kOutside, *include) != kOutside.end()) {
         complain(fmt::format("does I/O, but src/{} is pure", folder));

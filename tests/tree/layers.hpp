@@ -21,7 +21,8 @@ using Layers = std::map<std::string, Folder>;
 Layers parse_layers(std::string_view architecture, Violations& violations);
 
 // Finds forbidden includes, folders that are missing in the document or in the tree, pure folders that do I/O, Asio or
-// Beast in a header or in more than eight files, CLI11 outside its facade, and <filesystem> past the Files seam.
+// Beast in a header or in more than eight files, CLI11 outside its facade, <filesystem> past the Files seam, and code
+// for tests that the program includes.
 Violations check_layers(const SourceTree& tree);
 
 }  // namespace sb::tree

@@ -63,6 +63,20 @@ TEST(Layers, APureFolderThatDoesIoIsFound) {
   EXPECT_THAT(after("src/rules/b.cpp", "#include \"base/files.hpp\"\n"), ElementsAre(HasSubstr("src/rules is pure")));
 }
 
+TEST(Layers, CodeForTestsInTheProgramIsFound) {
+  SourceTree tree = good_tree();
+  tree["src/shop/testing.hpp"] = tree["src/shop/testing/till.hpp"] = "#pragma once\n";
+  tree["src/shop/customers.hpp"] = "// For tests: customers who pay in coins.\n#pragma once\n";
+  for (const char* header : {"shop/testing.hpp", "shop/testing/till.hpp", "shop/customers.hpp"}) {
+    const std::string include = fmt::format("#include \"{}\"\n", header);
+    tree["src/shop/c_test.cpp"] = tree["src/shop/testing/queue.cpp"] = include;
+    EXPECT_THAT(check_layers(tree), IsEmpty()) << header;
+    SourceTree wrong = tree;
+    wrong["src/shop/c.cpp"] = include;
+    EXPECT_THAT(check_layers(wrong), ElementsAre(HasSubstr("is for tests"))) << header;
+  }
+}
+
 TEST(Layers, AFolderMissingInTheDocumentOrTheTreeIsFound) {
   EXPECT_THAT(after("src/extra/e.cpp", "\n"), ElementsAre(HasSubstr("src/extra is not in the table")));
   EXPECT_THAT(after("src/net/e.cpp", "\n"), ElementsAre(HasSubstr("listed as planned")));

@@ -8,6 +8,7 @@
 #include "base/crypto.hpp"
 #include "base/document/document.hpp"
 #include "base/limits.hpp"
+#include "store/paging.hpp"
 
 namespace sb::agent {
 
@@ -109,18 +110,13 @@ Normalizer Cassette::normalizer() {
 Status Cassette::load() {
   if (is_loaded_) return {};
   SB_TRY(store_.read([&](store::Snapshot& snapshot) -> Status {
-    store::Listing page{.prefix = run_ + "/", .limit = sb::limits::kStorePageRows};
-    for (;;) {
-      const auto rows = SB_TRY(snapshot.list(kCollection, page));
-      for (const store::Row& row : rows) {
-        const Value value = SB_TRY(parse_json(row.value));
-        entries_.push_back({row.key, value.string_at("kind").value_or(""), value.string_at("hash").value_or(""),
-                            value.string_at("request").value_or(""), value.string_at("result").value_or(""),
-                            value["note"]});
-      }
-      if (rows.size() < static_cast<std::size_t>(page.limit)) return {};
-      page.after = rows.back();
-    }
+    return store::each_row(snapshot, kCollection, {.prefix = run_ + "/"}, [&](const store::Row& row) -> Status {
+      const Value value = SB_TRY(parse_json(row.value));
+      entries_.push_back({row.key, value.string_at("kind").value_or(""), value.string_at("hash").value_or(""),
+                          value.string_at("request").value_or(""), value.string_at("result").value_or(""),
+                          value["note"]});
+      return {};
+    });
   }));
   if (!entries_.empty()) last_ = std::atoll(entries_.back().key.substr(run_.size() + 1).c_str());
   is_loaded_ = true;

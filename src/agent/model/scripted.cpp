@@ -9,8 +9,8 @@
 #include "agent/model/exchange.hpp"
 #include "agent/model/script_lines.hpp"
 #include "base/crypto.hpp"
-#include "base/limits.hpp"
 #include "base/text/unicode.hpp"
+#include "store/paging.hpp"
 
 namespace sb::agent {
 
@@ -143,13 +143,8 @@ Result<UsedLines::Run*> UsedLines::run_of(const std::string& run) {
   Run fresh;
   const std::string prefix = run + "/";
   SB_TRY(store_.read([&](store::Snapshot& snapshot) -> Status {
-    store::Listing page{.prefix = prefix, .limit = sb::limits::kStorePageRows};
-    for (;;) {
-      const auto rows = SB_TRY(snapshot.list(kScriptUsed, page));
-      for (const store::Row& row : rows) fresh.used.insert(row.key.substr(prefix.size()));
-      if (rows.size() < static_cast<std::size_t>(page.limit)) return {};
-      page.after = rows.back();
-    }
+    return store::each_row(snapshot, kScriptUsed, {.prefix = prefix},
+                           [&](const store::Row& row) { fresh.used.insert(row.key.substr(prefix.size())); });
   }));
   return &runs_.emplace(run, std::move(fresh)).first->second;
 }

@@ -9,6 +9,7 @@
 #include "agent/tools/plain_text.hpp"
 #include "base/crypto.hpp"
 #include "base/document/document.hpp"
+#include "base/text.hpp"
 #include "base/text/unicode.hpp"
 
 namespace sb::agent {
@@ -25,7 +26,7 @@ std::string call_summary(const Value& input) {
   const Value& told = named == kNames.end() ? input : input[*named];
   std::string text = told.is_string() ? told.as_string() : to_json(told);
   std::ranges::replace(text, '\n', ' ');
-  return std::string(utf8_prefix(text, kSummaryBytes));
+  return sb::shortened(text, kSummaryBytes);
 }
 
 Value shortened(const Value& block) {

@@ -7,8 +7,8 @@
 #include "agent/limits.hpp"
 #include "agent/tools/plain_text.hpp"
 #include "agent/tools/work_tool_parts.hpp"
+#include "base/text.hpp"
 #include "base/text/path_glob.hpp"
-#include "base/text/unicode.hpp"
 #include "guard/shell/command_effects.hpp"
 #include "guard/shell/shell_script.hpp"
 #include "sandbox/enclosed_run.hpp"
@@ -106,7 +106,7 @@ class Bash final : public Tool {
   std::string what(const ToolCall& call) const override {
     std::string command = parts_->text(text_of(call, "command"));
     std::ranges::replace(command, '\n', ' ');
-    return std::string(utf8_prefix(command, 200));
+    return shortened(command, 200);
   }
 
   ToolResult run(const ToolCall& call, const ToolRun& run) override {

@@ -10,7 +10,7 @@
 #include "agent/tools/plain_text.hpp"
 #include "base/crypto.hpp"
 #include "base/document/document.hpp"
-#include "base/text/unicode.hpp"
+#include "base/text.hpp"
 #include "engine/session/session_home.hpp"
 
 namespace sb::agent {
@@ -72,7 +72,7 @@ ToolResult fault(std::string text) {
 
 std::string short_line(std::string text) {
   std::ranges::replace(text, '\n', ' ');
-  return std::string(utf8_prefix(text, 160));
+  return shortened(text, 160);
 }
 
 }  // namespace

@@ -1,7 +1,11 @@
 #include "base/document/document.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
+#include "base/document/faults.hpp"
 #include "base/document/reader.hpp"
 #include "base/limits.hpp"
 
@@ -152,6 +156,26 @@ TEST(Reader, FaultsNameLocationAndRemedy) {
   EXPECT_EQ(faults[0].to_string(), "f.yaml:1:1: /name: expected a string, found an integer. Put it in quotes: \"5\".");
   EXPECT_EQ(faults[1].message, "\"missing\" is missing");
   EXPECT_EQ(faults[4].to_string(), "f.yaml:4:1: /kidn: unknown key \"kidn\". Did you mean kind?");
+}
+
+TEST(Reader, SaysThatThereAreMoreFaultsThanItReports) {
+  std::string text;
+  Faults faults;
+  const auto read = [&](std::size_t count) {
+    while (static_cast<std::size_t>(std::ranges::count(text, '\n')) < count)
+      text += fmt::format("k{}: 1\n", text.size());
+    faults.clear();
+    const auto d = yaml(text);
+    Fields fields = Reader(*d, faults).fields();
+    fields.finish();
+    sort_faults(faults);
+  };
+  read(limits::kFaults);
+  ASSERT_EQ(faults.size(), limits::kFaults);
+  EXPECT_EQ(faults.back().location.line, 50);
+  read(limits::kFaults + 30);
+  ASSERT_EQ(faults.size(), limits::kFaults + 1);
+  EXPECT_EQ(faults.back().to_string(), "f.yaml: only 50 faults are shown. Fix these and check again.");
 }
 
 }  // namespace

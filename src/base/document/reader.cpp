@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "base/document/faults.hpp"
+
 namespace sb {
 namespace {
 
@@ -73,15 +75,14 @@ std::string Reader::pointer() const {
 }
 
 void Reader::fault(std::string message, std::string remedy, ErrorCode code, std::string_view rule) const {
-  if (faults_->size() >= limits::kFaults) return;
-  faults_->push_back(
-      Error{code, std::move(message), std::move(remedy), document_->location_of(pointer()), false, rule});
+  if (faults_->size() > limits::kFaults) return;
+  add_fault(*faults_, {code, std::move(message), std::move(remedy), document_->location_of(pointer()), false, rule});
 }
 
 void Reader::adopt(Error fault) const {
-  if (faults_->size() >= limits::kFaults) return;
+  if (faults_->size() > limits::kFaults) return;
   fault.location = document_->location_of(pointer() + fault.location.pointer);
-  faults_->push_back(std::move(fault));
+  add_fault(*faults_, std::move(fault));
 }
 
 std::optional<std::string> Reader::string(std::size_t max_bytes) const {

@@ -115,7 +115,7 @@ Status show_tree(const Context& context, Sessions& sessions, const Summary& summ
   }
   context.out(
       fmt::format("{}  {}\n{} ({})\n", summary.id, to_string(summary.status), summary.workflow_id, summary.hash));
-  context.out(fmt::format("goal: {}\n", printable(summary.title)));
+  context.out(fmt::format("goal: {}\n", printable(summary.goal.empty() ? summary.title : summary.goal)));
   if (!summary.stopped_reason.empty()) context.out(fmt::format("stopped: {}\n", printable(summary.stopped_reason)));
   if (!summary.parent_session.empty()) {
     context.out(fmt::format("child {} of {}\n", summary.parent_child, summary.parent_session));

@@ -94,8 +94,8 @@ Status remove_keys(store::Store& store, store::RepairReport& report) {
         "token key {} is damaged; tokens signed with it are not valid any more. New ones: signalbox session resume",
         key));
   }
-  const auto keys = SB_TRY(store.read([](store::Snapshot& snapshot) { return snapshot.list(engine::kKeys, {}); }));
-  if (report.is_damaged() && report.streams > 0 && keys.size() == damaged.size()) {
+  const auto keys = SB_TRY(store.read([](store::Snapshot& snapshot) { return snapshot.count(engine::kKeys, {}); }));
+  if (report.is_damaged() && report.streams > 0 && keys == static_cast<std::int64_t>(damaged.size())) {
     report.found.push_back("no token key is left, so no token is valid any more. New ones: signalbox session resume");
   }
   if (damaged.empty()) return {};

@@ -12,6 +12,7 @@
 #include "guard/declared_paths.hpp"
 #include "workflow/check/assessment.hpp"
 #include "workflow/schema/example.hpp"
+#include "workflow/schema/mismatches.hpp"
 
 namespace sb::engine {
 namespace {
@@ -25,7 +26,12 @@ std::string joined(std::vector<std::string> parts) {
   std::string text;
   const std::size_t shown = std::min(parts.size(), kViolationsShown);
   for (std::size_t i = 0; i < shown; ++i) text += (i == 0 ? "" : "; ") + parts[i];
-  if (parts.size() > shown) text += fmt::format("; and {} more", parts.size() - shown);
+  // Of more, the last one only says that there are more.
+  const bool are_counted = parts.size() <= workflow::kMaxSchemaViolations;
+  if (parts.size() > shown) {
+    text += fmt::format("; and {}{} more", are_counted ? "" : "at least ",
+                        std::min(parts.size(), workflow::kMaxSchemaViolations) - shown);
+  }
   return text;
 }
 

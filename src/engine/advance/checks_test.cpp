@@ -150,6 +150,16 @@ TEST(Pain19, CapturesAreEnforced) {
   EXPECT_THAT(blockers_of(captures, sending("n", {}, json(R"({"slices": [{"title": "a"}]})"))), IsEmpty());
 }
 
+// The check stops at 20 faults, so there may be any number more.
+TEST(Pain19, FaultsThatWereNotCountedAreNotCounted) {
+  Value slices = Value::array();
+  for (int i = 0; i < 100; ++i) slices.push_back(i);
+  const auto blockers = blockers_of(", captures: {slices: {type: array, items: {type: string}}}",
+                                    sending("done", {}, Value::object({{"slices", std::move(slices)}})));
+  ASSERT_EQ(blockers.size(), 1u);
+  EXPECT_THAT(blockers[0].message, HasSubstr("; and at least 15 more."));
+}
+
 TEST(Pain19, ACaptureSetByAnEarlierStepCounts) {
   SessionSimulator journey(program_of("[{id: one, title: T, prompt: P, captures: {size: {type: integer}}}]"),
                            json(R"({"size": 3})"));

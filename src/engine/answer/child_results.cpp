@@ -24,8 +24,7 @@ std::string name_and_outcome(const ChildResult& result) {
   std::string text = result.id;
   if (!result.label.empty()) text += fmt::format(" ({})", result.label);
   text += ": " + result.outcome;
-  if (!result.reason.empty())
-    text += fmt::format(", {}", one_line(printable(utf8_prefix(result.reason, kReasonBytes))));
+  if (!result.reason.empty()) text += fmt::format(", {}", one_line(printable(shortened(result.reason, kReasonBytes))));
   if (!result.session.empty()) text += fmt::format(" ({})", result.session);
   return text;
 }

@@ -1,6 +1,8 @@
 #include "engine/answer/session_view.hpp"
 
 #include "base/clock.hpp"
+#include "base/limits.hpp"
+#include "base/text/unicode.hpp"
 
 namespace sb::engine {
 namespace {
@@ -10,6 +12,12 @@ void set_if_any(Value& value, std::string_view name, const std::string& text) {
 }
 
 }  // namespace
+
+std::string shown_title(const Summary& summary) {
+  const bool is_cut =
+      count_code_points(summary.title) >= limits::kTitleChars && summary.goal.size() > summary.title.size();
+  return is_cut ? summary.title + "…" : summary.title;
+}
 
 Value session_value(const Summary& summary) {
   Value value = Value::object({{"sessionId", summary.id},
@@ -41,6 +49,7 @@ Value session_value(const Summary& summary) {
 Value candidate_value(const ResumeCandidate& candidate) {
   Value value = session_value(candidate.summary);
   value.erase("goal");
+  value.set("title", shown_title(candidate.summary));
   value.set("recap", candidate.summary.recap);
   value.set("why", candidate.why);
   value.set("tier", candidate.tier);

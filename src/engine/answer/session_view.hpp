@@ -6,6 +6,8 @@
 
 namespace sb::engine {
 
+// The title for a person or an agent: with "…" if the goal goes on.
+std::string shown_title(const Summary& summary);
 // {sessionId, workflowId, workflowName, title, goal, status, stepId, stepTitle, …}
 Value session_value(const Summary& summary);
 // The same plus {why, tier}, without the goal, which the title starts with.

@@ -13,6 +13,7 @@
 #include "engine/session/pending_commands.hpp"
 #include "engine/steps/deliveries.hpp"
 #include "engine/transaction/session_events.hpp"
+#include "store/paging.hpp"
 
 namespace sb::engine {
 namespace {
@@ -365,13 +366,12 @@ Result<Node> Sessions::node(std::string_view session, NodeNo number) {
 Result<std::vector<Node>> Sessions::nodes(std::string_view session) {
   return parts_->store.read([&](store::Snapshot& snapshot) -> Result<std::vector<Node>> {
     std::vector<Node> all;
-    store::Listing listing{.prefix = std::string(session) + "/", .limit = limits::kStorePageRows};
-    for (;;) {
-      const auto rows = SB_TRY(snapshot.list(kNodes, listing));
-      for (const store::Row& row : rows) all.push_back(SB_TRY(node_from(SB_TRY(open_row(kNodes, row)))));
-      if (rows.size() < static_cast<std::size_t>(listing.limit)) return all;
-      listing.after = rows.back();
-    }
+    const store::Listing of_session{.prefix = std::string(session) + "/"};
+    SB_TRY(store::each_row(snapshot, kNodes, of_session, [&](const store::Row& row) -> Status {
+      all.push_back(SB_TRY(node_from(SB_TRY(open_row(kNodes, row)))));
+      return {};
+    }));
+    return all;
   });
 }
 

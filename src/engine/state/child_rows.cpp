@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "base/limits.hpp"
+#include "store/paging.hpp"
 
 namespace sb::engine {
 namespace {
@@ -22,13 +22,9 @@ Status record_child(store::Transaction& transaction, std::string_view parent, st
 Result<std::vector<std::string>> list_children(store::Snapshot& snapshot, std::string_view parent) {
   std::vector<std::string> all;
   const std::string prefix = key_of(parent, "");
-  store::Listing listing{.prefix = prefix, .limit = limits::kStorePageRows};
-  for (;;) {
-    const auto rows = SB_TRY(snapshot.list(kChildren, listing));
-    for (const store::Row& row : rows) all.push_back(row.key.substr(prefix.size()));
-    if (rows.size() < static_cast<std::size_t>(listing.limit)) return all;
-    listing.after = rows.back();
-  }
+  SB_TRY(store::each_row(snapshot, kChildren, {.prefix = prefix},
+                         [&](const store::Row& row) { all.push_back(row.key.substr(prefix.size())); }));
+  return all;
 }
 
 Status remove_child_rows(store::Transaction& transaction, std::string_view session, std::string_view parent) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <set>
 
+#include "base/text.hpp"
 #include "base/text/printable.hpp"
 #include "base/text/unicode.hpp"
 #include "engine/advance/advance.hpp"
@@ -76,7 +77,7 @@ std::string required_output_text(const Program& program, const Position& positio
   if (wanted["criteria"].is_array() && wanted["criteria"].size() > 0) {
     add("and", fmt::format("{} more checks", wanted["criteria"].size()));
   }
-  return std::string(utf8_prefix(text, kRequiredOutputBytes));
+  return shortened(text, kRequiredOutputBytes);
 }
 
 // Counts the steps that are delivered or answered, not the loops around them.
@@ -118,9 +119,9 @@ std::optional<guard::OpenStep> open_step_of(const Program& program, const Summar
   open.session = summary.id;
   open.workspace = summary.workspace;
   open.workflow = summary.workflow_id;
-  open.goal = utf8_prefix(one_line(printable(utf8_prefix(summary.goal, kGoalBytes))), kGoalBytes);
+  open.goal = shortened(one_line(printable(shortened(summary.goal, kGoalBytes))), kGoalBytes + 3);
   open.step = tip.position.step;
-  open.title = utf8_prefix(tip.title, kTitleBytes);
+  open.title = shortened(tip.title, kTitleBytes);
   std::tie(open.number, open.of) = place_of(program, open.step);
   const workflow::Interlock& interlock = program.step(open.step).interlock;
   if (interlock.writes_declared) open.writes = interlock.writes;

@@ -1,7 +1,7 @@
 #include "engine/transaction/session_writer.hpp"
 
-#include "base/limits.hpp"
 #include "guard/host_session.hpp"
+#include "store/paging.hpp"
 
 namespace sb::engine {
 
@@ -28,19 +28,13 @@ Status SessionWriter::finish(SessionUpdate& update) {
 }
 
 Status SessionWriter::renew_open_step_tokens(store::Transaction& transaction) {
-  store::Listing listing{.limit = limits::kStorePageRows};
-  for (;;) {
-    const auto rows = SB_TRY(transaction.list(guard::kOpenSteps, listing));
-    for (const store::Row& row : rows) {
-      guard::OpenStep open = SB_TRY(guard::open_step_from(row.value));
-      const auto summary = SB_TRY(read_summary(transaction, open.session));
-      const auto tip = summary ? SB_TRY(read_node(transaction, open.session, summary->tip)) : std::nullopt;
-      open.token = tip ? tokens_.mint(Purpose::kContinue, open.session, tip->number, tip->attempt) : "";
-      SB_TRY(transaction.put(guard::kOpenSteps, row.key, guard::to_row(open)));
-    }
-    if (rows.size() < static_cast<std::size_t>(listing.limit)) return {};
-    listing.after = rows.back();
-  }
+  return store::each_row(transaction, guard::kOpenSteps, {}, [&](const store::Row& row) -> Status {
+    guard::OpenStep open = SB_TRY(guard::open_step_from(row.value));
+    const auto summary = SB_TRY(read_summary(transaction, open.session));
+    const auto tip = summary ? SB_TRY(read_node(transaction, open.session, summary->tip)) : std::nullopt;
+    open.token = tip ? tokens_.mint(Purpose::kContinue, open.session, tip->number, tip->attempt) : "";
+    return transaction.put(guard::kOpenSteps, row.key, guard::to_row(open));
+  });
 }
 
 }  // namespace sb::engine

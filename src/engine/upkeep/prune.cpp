@@ -12,6 +12,7 @@
 #include "engine/upkeep/session_rows.hpp"
 #include "guard/host_session.hpp"
 #include "guard/open_step.hpp"
+#include "store/paging.hpp"
 
 namespace sb::engine {
 namespace {
@@ -21,7 +22,6 @@ std::string worker_stream(std::string_view session) {
   return fmt::format("agent/{}", session);
 }
 
-constexpr int kPrunePage = 500;
 constexpr std::size_t kPrunedAtOnce = 50;  // for which writers wait, some tens of milliseconds
 
 Status remove_in(store::Transaction& transaction, std::string_view session) {
@@ -57,17 +57,12 @@ using Ages = std::map<std::string, Age, std::less<>>;
 Result<Ages> read_ages(store::Store& store) {
   return store.read([](store::Snapshot& snapshot) -> Result<Ages> {
     Ages ages;
-    store::Listing listing{.limit = kPrunePage};
-    for (;;) {
-      const auto rows = SB_TRY(snapshot.list(kSessions, listing));
-      for (const store::Row& row : rows) {
-        const auto value = open_row(kSessions, row);
-        const auto summary = value ? summary_from(*value) : std::unexpected(value.error());
-        if (summary) ages.emplace(row.key, age_of(*summary));
-      }
-      if (rows.size() < static_cast<std::size_t>(kPrunePage)) return ages;
-      listing.after = rows.back();
-    }
+    SB_TRY(store::each_row(snapshot, kSessions, {}, [&](const store::Row& row) {
+      const auto value = open_row(kSessions, row);
+      const auto summary = value ? summary_from(*value) : std::unexpected(value.error());
+      if (summary) ages.emplace(row.key, age_of(*summary));
+    }));
+    return ages;
   });
 }
 

@@ -4,11 +4,11 @@
 
 #include "base/document/document.hpp"
 #include "base/document/stored_reader.hpp"
-#include "base/limits.hpp"
 #include "engine/state/blob_refs.hpp"
 #include "engine/state/rows.hpp"
 #include "engine/upkeep/session_rows.hpp"
 #include "engine/upkeep/upkeep.hpp"
+#include "store/paging.hpp"
 
 namespace sb::engine {
 namespace {
@@ -190,27 +190,22 @@ Status Inspection::compare_rows(std::string_view collection, const Expected& exp
                                 std::string_view what) {
   // Both sides are sorted by key, so one pass finds missing and extra records.
   auto next = expected.begin();
-  store::Listing listing{.by = store::Order::kKey, .prefix = session_ + "/", .limit = kVerifyPage};
   const auto missing_before = [&](const std::string& key) {
     for (; next != expected.end() && key_of(*next) < key; ++next) {
       note(fmt::format("{} {}", what, key_of(*next)), "its record is missing");
     }
   };
-  for (;;) {
-    const auto rows = SB_TRY(snapshot_.list(collection, listing));
-    for (const store::Row& row : rows) {
-      missing_before(row.key);
-      const std::string where = fmt::format("{} {}", what, row.key);
-      if (next == expected.end() || key_of(*next) != row.key) {
-        note(where, "no event mentions it");
-        continue;
-      }
-      SB_TRY(compare_row(collection, row, to_value(next->second), where));
-      ++next;
+  SB_TRY(store::each_row(snapshot_, collection, {.prefix = session_ + "/"}, [&](const store::Row& row) -> Status {
+    missing_before(row.key);
+    const std::string where = fmt::format("{} {}", what, row.key);
+    if (next == expected.end() || key_of(*next) != row.key) {
+      note(where, "no event mentions it");
+      return {};
     }
-    if (rows.size() < static_cast<std::size_t>(kVerifyPage)) break;
-    listing.after = rows.back();
-  }
+    SB_TRY(compare_row(collection, row, to_value(next->second), where));
+    ++next;
+    return {};
+  }));
   for (; next != expected.end(); ++next) note(fmt::format("{} {}", what, key_of(*next)), "its record is missing");
   return {};
 }
@@ -238,13 +233,7 @@ Result<std::set<std::string>> all_sessions(store::Snapshot& snapshot) {
     if (names.size() < static_cast<std::size_t>(kVerifyPage)) break;
     after = names.back();
   }
-  store::Listing listing{.limit = kVerifyPage};
-  for (;;) {
-    const auto rows = SB_TRY(snapshot.list(kSessions, listing));
-    for (const store::Row& row : rows) ids.insert(row.key);
-    if (rows.size() < static_cast<std::size_t>(kVerifyPage)) break;
-    listing.after = rows.back();
-  }
+  SB_TRY(store::each_row(snapshot, kSessions, {}, [&](const store::Row& row) { ids.insert(row.key); }));
   return ids;
 }
 

@@ -20,11 +20,13 @@
 #include "hook/events/planned_call.hpp"
 #include "hook/events/walk_words.hpp"
 #include "inbox/home.hpp"
+#include "store/paging.hpp"
 
 namespace sb::hook {
 namespace {
 
 constexpr std::size_t kLongestChoice = 200;
+constexpr std::size_t kEllipsisBytes = 3;
 
 // What a conversation is working on, and the state of the decision it waits for.
 struct Situation {
@@ -103,7 +105,7 @@ std::string chosen(const inbox::DecisionState& state) {
     }
   }
   if (text.empty()) text = inbox::to_string(outcome.kind);
-  return std::string(utf8_prefix(one_line(printable(text)), kLongestChoice));
+  return shortened(one_line(printable(text)), kLongestChoice);
 }
 
 std::string answer_text(const Situation& situation) {
@@ -186,6 +188,25 @@ Status record_notified_once(const HookEvent& event, const std::string& what, con
   });
 }
 
+// As many of these lines as there is room for, and how many there are beside them.
+std::string fitted(std::string_view late, std::size_t room) {
+  std::string text;
+  std::size_t left_out = 0;
+  for (const std::string_view line : lines_of(late)) {
+    const std::string next = fmt::format("Signalbox: {}\n", line);
+    if (left_out > 0 || text.size() + next.size() > room) {
+      ++left_out;
+    } else {
+      text += next;
+    }
+  }
+  if (left_out > 0) {
+    text +=
+        fmt::format("Signalbox: late answers that are not shown here: {}. See signalbox inbox list --all.\n", left_out);
+  }
+  return text;
+}
+
 std::string ago(TimestampMs ms) {
   constexpr std::array<std::pair<TimestampMs, std::string_view>, 3> kUnits{
       {{86'400'000, "day"}, {3'600'000, "hour"}, {60'000, "minute"}}};
@@ -208,7 +229,7 @@ std::string left_text(const LeftSession& left, TimestampMs now) {
       "\nContinue it only if the user asks for that or confirms it{}: {} Otherwise leave it alone; start_workflow "
       "starts a new session.",
       left.has_user ? " and that conversation has ended" : "", call_text(step, false));
-  return std::string(utf8_prefix(text, limits::kHookNoteBytes - tail.size())) + tail;
+  return shortened(text, limits::kHookNoteBytes - kEllipsisBytes - tail.size()) + tail;
 }
 
 Result<std::optional<LeftSession>> left_for(const HookEvent& event, inbox::Home& home, const Seams& seams) {
@@ -266,15 +287,13 @@ Result<std::optional<guard::OpenStep>> open_step_of(store::Snapshot& snapshot, c
     if (folder == "/") break;
   }
   const std::string end = "/" + session;
-  store::Listing listing{.limit = limits::kOpenSessionsSearched};
-  for (;;) {
-    const auto rows = SB_TRY(snapshot.list(guard::kOpenSteps, listing));
-    for (const store::Row& row : rows) {
-      if (row.key.ends_with(end)) return SB_TRY(guard::open_step_from(row.value));
-    }
-    if (rows.size() < static_cast<std::size_t>(listing.limit)) return std::nullopt;
-    listing.after = rows.back();
-  }
+  std::optional<std::string> found;
+  SB_TRY(store::each_row(snapshot, guard::kOpenSteps, {}, [&](const store::Row& row) {
+    if (row.key.ends_with(end)) found = row.value;
+    return !found;
+  }));
+  if (!found) return std::nullopt;
+  return SB_TRY(guard::open_step_from(*found));
 }
 
 }  // namespace
@@ -320,7 +339,7 @@ Result<std::string> at_session_start(const HookEvent& event, const HookContext& 
     if (!kept) hook_context.log.add(kept.error());
   }
   const std::string tail = how_to_continue(*situation);
-  const std::string text(utf8_prefix(step_text(*situation), limits::kHookNoteBytes - tail.size()));
+  const std::string text = shortened(step_text(*situation), limits::kHookNoteBytes - kEllipsisBytes - tail.size());
   return additional_context("SessionStart",
                             text + context_text(*situation, limits::kHookNoteBytes - tail.size() - text.size()) + tail);
 }
@@ -333,19 +352,23 @@ Result<std::string> at_prompt(const HookEvent& event, const HookContext& hook_co
   const std::string folder = SB_TRY(folder_of(event, seams));
   const std::string next = SB_TRY(continued_by(event, folder, seams));
   if (!next.empty()) return additional_context("UserPromptSubmit", next);
-  std::string note = SB_TRY(late_answers_in(folder, *home, seams));
-  if (!note.empty()) note = fmt::format("Signalbox: {}\n", note);
+  const std::string late = SB_TRY(late_answers_in(folder, *home, seams));
+  std::string note;
   // Without these records the same note would be repeated at every prompt.
   if (const auto lost = SB_TRY(taken_over(event, *home))) {
     SB_TRY(record_notified_once(event, lost->session, seams));
-    note += taken_over_text(*lost);
+    note = taken_over_text(*lost);
   } else if (const auto situation = SB_TRY(situation_of(event, *home, seams));
              situation && situation->has_answer() && !situation->is_reported) {
     SB_TRY(record_notified_once(event, situation->current.step().decision, seams));
-    note += prompt_text(*situation);
+    note = prompt_text(*situation);
   }
+  constexpr std::size_t kCountBytes = 120;  // of the line about those that are not shown
+  note = fitted(late, limits::kHookNoteBytes - std::min(limits::kHookNoteBytes, note.size() + kCountBytes)) + note;
   note.resize(trimmed_end(note).size());
-  return note.empty() ? "" : additional_context("UserPromptSubmit", utf8_prefix(note, limits::kHookNoteBytes));
+  return note.empty()
+             ? ""
+             : additional_context("UserPromptSubmit", shortened(note, limits::kHookNoteBytes - kEllipsisBytes));
 }
 
 Result<std::string> at_session_end(const HookEvent& event, const HookContext& hook_context) {

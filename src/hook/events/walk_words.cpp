@@ -4,6 +4,7 @@
 
 #include "base/files.hpp"
 #include "base/limits.hpp"
+#include "base/text.hpp"
 #include "base/text/printable.hpp"
 #include "base/text/unicode.hpp"
 #include "decision/render/hosts.hpp"
@@ -130,15 +131,12 @@ Result<std::string> words_after(inbox::Home& home, const inbox::Walked& walked,
 }
 
 Result<std::string> continued_by(const HookEvent& event, const std::string& folder, const Seams& seams) {
-  std::string_view said = event.said;
-  while (!said.empty() && is_space(static_cast<unsigned char>(said.back()))) said.remove_suffix(1);
-  while (!said.empty() && is_space(static_cast<unsigned char>(said.front()))) said.remove_prefix(1);
+  const std::string_view said = trimmed(event.said);
   if (said.empty() || said.size() > limits::kIdBytes || said.contains('\n') || !is_utf8(said)) return std::string();
   const auto reading = SB_TRY(open_home(seams, store::Access::kReadOnly));
   if (!reading) return std::string();
   std::optional<DecisionState> held;  // the one asked last
-  for (DecisionState& state : SB_TRY(reading->inbox().open_in(with_parents(folder), limits::kHookPrompts))) {
-    if (state.position["held"] != Value(true)) continue;
+  for (DecisionState& state : SB_TRY(reading->inbox().held_in(with_parents(folder)))) {
     if (!held || held->opened.opened_at < state.opened.opened_at) held = std::move(state);
   }
   if (!held) return std::string();

@@ -1,5 +1,6 @@
 #include "inbox/question/planned_prompt.hpp"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include "inbox/next_prompt.hpp"
@@ -179,6 +180,21 @@ TEST(PlannedPrompt, OpenPromptsAreListedNewestFirst) {
   EXPECT_EQ((*both)[0].nonce, second);
   ASSERT_TRUE(place.inbox.answer(place.id, place.submission({"canary"})));
   EXPECT_TRUE(place.inbox.open_prompts()->empty());
+}
+
+TEST(PlannedPrompt, AnsweredDecisionsHideNoPromptOfAnother) {
+  PromptPlace place;
+  const std::string waiting = place.plan(kFive);
+  const std::string asked = place.id;
+  for (int i = 0; i < 120; ++i) {
+    place.plan(fmt::format("decision: q-{}\ninstruction: Which?\noptions: [yes, no]\n", i));
+    ASSERT_TRUE(place.inbox.answer(place.id, place.submission({"yes"})));
+  }
+  const auto open = place.inbox.open_prompts();
+  ASSERT_EQ(open->size(), 1U);
+  EXPECT_EQ(open->front().nonce, waiting);
+  EXPECT_EQ(place.inbox.open_prompts_of(asked)->front().nonce, waiting);
+  EXPECT_TRUE(place.inbox.open_prompts_of(place.id)->empty());
 }
 
 TEST(Walking, AFlowIsStoredStepByStep) {

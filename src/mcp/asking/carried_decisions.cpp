@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "base/text/unicode.hpp"
+#include "base/text.hpp"
 #include "engine/advance/questions.hpp"
 #include "mcp/asking/dialog.hpp"
 #include "mcp/service.hpp"
@@ -23,7 +23,7 @@ struct Waited {
   std::string session, token, note;
 
   Value to_value() const {
-    return Value::object({{"session", session}, {"token", token}, {"note", utf8_prefix(note, kKeptNoteBytes)}});
+    return Value::object({{"session", session}, {"token", token}, {"note", shortened(note, kKeptNoteBytes)}});
   }
   static std::optional<Waited> from(const Value& state) {
     const auto session = state.string_at("session");

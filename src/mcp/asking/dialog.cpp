@@ -7,7 +7,6 @@
 #include "base/crypto.hpp"
 #include "base/text.hpp"
 #include "base/text/printable.hpp"
-#include "base/text/unicode.hpp"
 #include "decision/texts.hpp"
 #include "decision/walk/walk.hpp"
 #include "engine/advance/questions.hpp"
@@ -26,7 +25,7 @@ constexpr std::size_t kProblemBytes = 200;
 std::string short_line(std::string_view text, std::size_t bytes) {
   std::string line = printable(text.substr(0, bytes * 2));
   std::ranges::replace(line, '\n', ' ');
-  return std::string(utf8_prefix(line, bytes));
+  return shortened(line, bytes);
 }
 
 // A gate asks why: a rejection is returned with its reason.

@@ -4,6 +4,7 @@
 #include "base/clock.hpp"
 #include "base/document/shown_values.hpp"
 #include "base/text/unicode.hpp"
+#include "engine/answer/session_view.hpp"
 #include "engine/recall/find_session.hpp"
 #include "engine/session/workspace_facts.hpp"
 #include "mcp/tools/tool_answers.hpp"
@@ -33,7 +34,7 @@ Value candidate_of(const engine::ResumeCandidate& candidate, const std::string& 
   const engine::Summary& summary = candidate.summary;
   Value value = Value::object({{"sessionId", summary.id},
                                {"workflowId", summary.workflow_id},
-                               {"title", summary.title},
+                               {"title", engine::shown_title(summary)},
                                {"status", to_string(summary.status)},
                                {"workspace", summary.workspace},
                                {"updatedAt", to_rfc3339(summary.updated_at)}});

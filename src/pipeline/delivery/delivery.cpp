@@ -6,7 +6,6 @@
 
 #include "base/text.hpp"
 #include "base/text/path_glob.hpp"
-#include "base/text/unicode.hpp"
 #include "pipeline/delivery/judges.hpp"
 #include "pipeline/delivery/outgoing_text.hpp"
 #include "pipeline/delivery/steps.hpp"
@@ -101,9 +100,8 @@ std::string one_line(std::string_view text, std::size_t max_bytes) {
     line += is_space ? ' ' : c;
   }
   line = shown(line);
-  line = std::string(utf8_prefix(line, max_bytes));
   while (line.ends_with(' ')) line.pop_back();
-  return line;
+  return shortened(line, max_bytes);
 }
 
 Result<DeliveryStepResult> head(const Job& job) {

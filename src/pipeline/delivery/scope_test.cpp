@@ -1,4 +1,5 @@
 // Compares changes with the declared files; scans what a diff adds.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include "pipeline/delivery/testing.hpp"
@@ -95,6 +96,17 @@ TEST(SecretScan, ReportsFileLineAndKindButNotTheValue) {
   ASSERT_EQ(findings.size(), 1u);
   EXPECT_THAT(findings[0].summary, AllOf(HasSubstr("src/a.txt:12"), HasSubstr("github"), Not(HasSubstr(kKey))));
   EXPECT_EQ(findings[0].severity, "critical");
+}
+
+TEST(SecretScan, SaysThatThereAreMoreThanItLists) {
+  const auto scan = [](int count) {
+    std::string diff = fmt::format("--- a/x\n+++ b/x\n@@ -0,0 +1,{} @@\n", count);
+    for (int i = 0; i < count; ++i) diff += "+token: correct horse\n";
+    return scan_secrets(diff, {"correct horse"});
+  };
+  EXPECT_THAT(scan(50).back().summary, HasSubstr("x:50"));
+  ASSERT_EQ(scan(80).size(), 51u);
+  EXPECT_EQ(scan(80).back().summary, "there are more secrets; these are the first 50");
 }
 
 TEST(SecretScan, ScansOnlyAddedLines) {

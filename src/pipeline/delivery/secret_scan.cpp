@@ -16,6 +16,15 @@ namespace {
 constexpr std::size_t kFindings = 50;
 constexpr std::size_t kShortestKnown = 6;  // a shorter value would match everywhere
 
+// Of more than kFindings the rest is dropped, and one further finding says so.
+void add_finding(std::vector<DeliveryFinding>& findings, DeliveryFinding finding) {
+  if (findings.size() > kFindings) return;
+  if (findings.size() == kFindings) {
+    finding = {"critical", fmt::format("there are more secrets; these are the first {}", kFindings), "", "secret"};
+  }
+  findings.push_back(std::move(finding));
+}
+
 // Consecutive added lines as one text: a key may span several.
 struct Added {
   std::string file, text;
@@ -52,18 +61,19 @@ class Scanner {
 };
 
 void Scanner::report(std::int64_t line, std::string_view kind) {
-  if (findings_.size() >= kFindings) return;
   std::string summary = fmt::format("{}:{} adds what looks like a secret ({})", added_.file, line, kind);
   const bool is_reported =
       std::ranges::any_of(findings_, [&](const DeliveryFinding& one) { return one.summary == summary; });
-  if (!is_reported) findings_.push_back({"critical", std::move(summary), added_.file, "secret"});
+  if (!is_reported) add_finding(findings_, {"critical", std::move(summary), added_.file, "secret"});
 }
 
 void Scanner::look_at(const Added& added) {
   for (const std::string& value : known_) {
     if (value.size() < kShortestKnown) continue;
-    const std::size_t at = added.text.find(value);
-    if (at != std::string::npos) report(added.line_at(at), "a configured secret");
+    for (auto at = added.text.find(value); at != std::string::npos && findings_.size() <= kFindings;
+         at = added.text.find(value, at + value.size())) {
+      report(added.line_at(at), "a configured secret");
+    }
   }
   for (const agent::SecretMatch& place : patterns_.find(agent::as_utf8(added.text))) {
     report(added.line_at(place.begin), place.kind);
@@ -160,7 +170,7 @@ void scan_names(const std::vector<Change>& changes, const std::vector<std::strin
                 std::vector<DeliveryFinding>& findings) {
   const agent::SecretPatterns patterns;
   for (const Change& change : changes) {
-    if ((change.status != 'A' && change.status != 'R') || findings.size() >= kFindings) continue;
+    if (change.status != 'A' && change.status != 'R') continue;
     const bool has_known = std::ranges::any_of(known, [&](const std::string& value) {
       return value.size() >= kShortestKnown && change.path.find(value) != std::string::npos;
     });
@@ -168,8 +178,8 @@ void scan_names(const std::vector<Change>& changes, const std::vector<std::strin
     if (!has_known && places.empty()) continue;
     const std::string name = visible_text(change.path, known);
     const std::string kind(has_known ? std::string_view("a configured secret") : places.front().kind);
-    findings.push_back(
-        {"critical", fmt::format("the name {} contains what looks like a secret ({})", name, kind), name, "secret"});
+    add_finding(findings, {"critical", fmt::format("the name {} contains what looks like a secret ({})", name, kind),
+                           name, "secret"});
   }
 }
 
@@ -218,7 +228,7 @@ Result<DeliveryStepResult> secrets(const Job& job) {
       if (!part) return std::unexpected(part.error());
       scanned += static_cast<std::int64_t>(part->output.size());
       for (DeliveryFinding& finding : scan_secrets(part->output, job.parts.secrets)) {
-        if (done.findings.size() < kFindings) done.findings.push_back(std::move(finding));
+        add_finding(done.findings, std::move(finding));
       }
     }
   }

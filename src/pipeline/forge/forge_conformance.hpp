@@ -1,4 +1,4 @@
-// Tests that every forge must pass. A forge's own test file provides a subject:
+// For tests: what every forge must pass. A forge's own test file provides a subject:
 //
 //   struct Subject {            // a temporary repository with the remote of the forge
 //     GitFixture place;

@@ -8,7 +8,7 @@
 #include "agent/secrets/redact.hpp"
 #include "agent/secrets/secret_value.hpp"
 #include "base/document/document.hpp"
-#include "base/text/unicode.hpp"
+#include "base/text.hpp"
 #include "pipeline/git/git.hpp"
 
 namespace sb::pipeline {
@@ -61,7 +61,7 @@ std::string message_in(const Value& body, std::string token) {
       if (!one.empty()) text += (text.empty() ? "" : ": ") + one;
     }
   }
-  return std::string(utf8_prefix(agent::Redactor({std::move(token)}).clean(shown(text)), kMessageBytes));
+  return shortened(agent::Redactor({std::move(token)}).clean(shown(text)), kMessageBytes);
 }
 
 }  // namespace

@@ -119,7 +119,7 @@ std::string git_message(const ProcessResult& exit, const std::string& secret) {
     }
     if (!is_noise(part)) line += (line.empty() ? "" : "; ") + shown(part);
   }
-  return std::string(utf8_prefix(line, kErrorBytes));
+  return shortened(line, kErrorBytes);
 }
 
 bool has_any(std::string_view text, std::initializer_list<std::string_view> words) {

@@ -138,7 +138,7 @@ void take_title(Ticket& ticket) {
   std::string_view line = trimmed(without_line_end(next_line(body)));
   const bool is_heading = line.starts_with("# ");
   if (is_heading) line.remove_prefix(2);
-  ticket.title = std::string(utf8_prefix(trimmed(line), 200));
+  ticket.title = shortened(trimmed(line), 200);
   if (is_heading) ticket.body = std::string(trimmed(std::string_view(body).substr(next_line(body).size())));
 }
 

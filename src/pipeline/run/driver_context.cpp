@@ -8,7 +8,7 @@
 #include "agent/secrets/redact.hpp"
 #include "base/crypto.hpp"
 #include "base/limits.hpp"
-#include "base/text/unicode.hpp"
+#include "base/text.hpp"
 #include "inbox/hidden_paths.hpp"
 #include "pipeline/limits.hpp"
 #include "pipeline/run/driver.hpp"
@@ -50,7 +50,7 @@ std::vector<std::string> shown_notes(const std::vector<std::string>& all) {
       shown_ones.push_back(fmt::format("and {} more", all.size() - kShownNotes));
       break;
     }
-    shown_ones.push_back(shown(utf8_prefix(note, kNoteBytes)));
+    shown_ones.push_back(shown(shortened(note, kNoteBytes)));
   }
   return shown_ones;
 }

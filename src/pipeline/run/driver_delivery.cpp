@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "base/text.hpp"
 #include "base/text/unicode.hpp"
 #include "pipeline/limits.hpp"
 #include "pipeline/run/driver.hpp"
@@ -19,10 +20,6 @@ void add_all(std::vector<std::string>& to, const Value& list) {
   for (const Value& item : list.items()) {
     if (item.is_string() && std::ranges::find(to, item.as_string()) == to.end()) to.push_back(item.as_string());
   }
-}
-
-std::string first_line(std::string_view text, std::size_t bytes) {
-  return std::string(utf8_prefix(text.substr(0, text.find('\n')), bytes));
 }
 
 // Every text gets a fair share of the space, so that none can push another one out.
@@ -102,9 +99,9 @@ DeliverySpec RunDriver::delivery_spec(int round) const {
   spec.setup = parts_.settings.setup;
   spec.checks_trusted = parts_.settings.checks_trusted;
   const std::string title = state_.ticket.title.empty() ? state_.goal : state_.ticket.title;
-  spec.title = first_line(title, 200);
+  spec.title = shortened(first_line(title), 200);
   spec.body = body_of(state_);
-  spec.subject = round == 0 ? spec.title : fmt::format("{} (fix round {})", first_line(title, 160), round);
+  spec.subject = round == 0 ? spec.title : fmt::format("{} (fix round {})", shortened(first_line(title), 160), round);
   spec.identity = parts_.settings.identity;
   spec.remote = parts_.settings.forge.remote;
   spec.ticket = state_.ticket;

@@ -208,15 +208,11 @@ Result<std::int64_t> RunLog::verify(const std::function<void(const RunDamage&)>&
     for (const std::string& run : runs) {
       if (const auto damage = SB_TRY(damage_of(snapshot, run))) on_damaged(*damage);
     }
-    store::Listing listing{.limit = sb::limits::kStorePageRows};
-    for (;;) {
-      const auto rows = SB_TRY(snapshot.list(kRuns, listing));
-      for (const store::Row& row : rows) {
-        if (SB_TRY(snapshot.head(run_stream(row.key))).seq == 0) on_damaged({row.key, "its events are missing", true});
-      }
-      if (rows.size() < static_cast<std::size_t>(listing.limit)) return static_cast<std::int64_t>(runs.size());
-      listing.after = rows.back();
-    }
+    SB_TRY(store::each_row(snapshot, kRuns, {}, [&](const store::Row& row) -> Status {
+      if (SB_TRY(snapshot.head(run_stream(row.key))).seq == 0) on_damaged({row.key, "its events are missing", true});
+      return {};
+    }));
+    return static_cast<std::int64_t>(runs.size());
   });
 }
 

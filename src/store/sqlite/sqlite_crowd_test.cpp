@@ -98,6 +98,30 @@ TEST_F(SqliteCrowd, PagesNeitherRepeatNorMissRows) {
   EXPECT_EQ(foreign.error().code, ErrorCode::kInvalid);
 }
 
+TEST_F(SqliteCrowd, EachRowIsVisitedOnceUntilTheVisitorHasEnough) {
+  put_rows(0, 2 * kRowsAtOnce + 5, "a/");
+  const Listing newest_first{.by = Order::kSort, .prefix = "a/", .descending = true, .limit = 3};
+  const auto visited = [&](int most) {
+    std::vector<std::string> keys;
+    const Status done = store_->read([&](Snapshot& snapshot) {
+      return each_row(snapshot, "c", newest_first, [&](const Row& row) {
+        keys.push_back(row.key);
+        return static_cast<int>(keys.size()) < most;
+      });
+    });
+    EXPECT_TRUE(done);
+    return keys;
+  };
+  const std::vector<std::string> all = visited(1'000'000);
+  ASSERT_EQ(all.size(), 2u * kRowsAtOnce + 5);
+  for (std::size_t i = 0; i < all.size(); ++i) EXPECT_EQ(all[i], fmt::format("k-{}", all.size() - 1 - i));
+  EXPECT_EQ(visited(kRowsAtOnce + 1).size(), static_cast<std::size_t>(kRowsAtOnce + 1));
+  const Status stopped = store_->read([&](Snapshot& snapshot) {
+    return each_row(snapshot, "c", newest_first, [](const Row&) -> Status { return fail(ErrorCode::kCorrupt, "x"); });
+  });
+  EXPECT_EQ(stopped.error().code, ErrorCode::kCorrupt);
+}
+
 TEST_F(SqliteCrowd, DocumentsAreFoundByTagsNewestFirst) {
   const auto has = [](std::string name) { return TagQuery::has(std::move(name)); };
   tag("one", {"x", "red", "größe"});

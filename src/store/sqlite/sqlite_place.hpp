@@ -1,4 +1,4 @@
-// A temporary directory for a test's store, removed with its content.
+// For tests: a temporary directory for a store, removed with its content.
 #pragma once
 
 #include <cstdlib>

@@ -1,10 +1,7 @@
 #include "workflow/catalog/check_files.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
-#include "base/limits.hpp"
 #include "workflow/catalog/source_file.hpp"
 #include "workflow/catalog/surroundings.hpp"
 #include "workflow/catalog/unresolved_names.hpp"
@@ -60,14 +57,6 @@ Result<std::vector<FileCheckResult>> check_files(const Files& files, const Envir
     const SourceScan walk = walk_source(files, *real);
     for (const FoundFile& found : walk.files) {
       FileCheckResult verdict{as_named(found.path, *real, named), faults_of(*reader.read(found), catalog), false};
-      if (verdict.faults.size() >= limits::kFaults) {
-        verdict.faults.push_back({ErrorCode::kLimit,
-                                  fmt::format("only {} faults are shown", limits::kFaults),
-                                  "Fix these and check again",
-                                  {found.path, "", 0, 0},
-                                  false,
-                                  "more_faults"});
-      }
       for (Error& fault : verdict.faults) fault.location.file = as_named(fault.location.file, *real, named);
       verdicts.push_back(std::move(verdict));
     }

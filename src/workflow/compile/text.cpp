@@ -2,8 +2,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <tuple>
 
+#include "base/document/faults.hpp"
 #include "base/document/reader.hpp"
 #include "base/limits.hpp"
 #include "workflow/compile/passes.hpp"
@@ -46,9 +46,9 @@ std::string PointerPath::pointer() const {
 
 void FaultLog::add(std::string pointer, std::string_view rule, std::string message, std::string remedy,
                    ErrorCode code) {
-  if (faults_.size() >= limits::kFaults) return;
+  if (faults_.size() > limits::kFaults) return;
   SourceLocation place = document_ ? document_->location_of(pointer) : SourceLocation{name_, std::move(pointer), 0, 0};
-  faults_.push_back(Error{code, std::move(message), std::move(remedy), std::move(place), false, rule});
+  add_fault(faults_, {code, std::move(message), std::move(remedy), std::move(place), false, rule});
 }
 
 void FaultLog::add_unknown(std::string pointer, ReferenceKind kind, std::string_view name,
@@ -71,8 +71,7 @@ void FaultLog::add_unknown(std::string pointer, ReferenceKind kind, std::string_
 }
 
 Faults FaultLog::take() {
-  std::ranges::stable_sort(faults_, {},
-                           [](const Error& fault) { return std::tuple(fault.location.line, fault.location.column); });
+  sort_faults(faults_);
   return std::move(faults_);
 }
 

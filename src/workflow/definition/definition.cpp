@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "base/document/faults.hpp"
 #include "workflow/definition/definition_readers.hpp"
 
 namespace sb::workflow {
@@ -258,8 +259,7 @@ Checked<Definition> read_definition(const Document& document, DefinitionForm for
   check_steps(definition, root);
   if (faults.empty() && form == DefinitionForm::kAuthored) check_semantics(definition, root);
   if (!faults.empty()) {
-    std::ranges::stable_sort(faults, {},
-                             [](const Error& error) { return std::pair(error.location.line, error.location.column); });
+    sort_faults(faults);
     return std::unexpected(std::move(faults));
   }
   if (form == DefinitionForm::kAuthored) definition.source = document.root;

@@ -27,7 +27,7 @@ class JsonSchema {
   // kInvalid with SourceLocation::pointer into the schema; kLimit.
   static Result<JsonSchema> compile(const Value& schema);
 
-  // Empty when it fits; at most 20, most useful first.
+  // Empty when it fits; at most 20, most useful first, then that there are more.
   std::vector<SchemaViolation> check(const Value& value) const;
 
  private:

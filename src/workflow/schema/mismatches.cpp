@@ -25,7 +25,8 @@ struct Finding {
 struct Findings {
   explicit Findings(bool only_asks = false) : asks_only(only_asks) {}
 
-  bool are_enough() const { return all.size() >= kMaxSchemaViolations || (asks_only && is_any); }
+  // One more than are reported, to know whether there are more.
+  bool are_enough() const { return all.size() > kMaxSchemaViolations || (asks_only && is_any); }
 
   bool asks_only;
   bool is_any = false;
@@ -408,6 +409,9 @@ std::vector<SchemaViolation> mismatches(const SchemaNode& schema, const Value& v
   }
   std::vector<SchemaViolation> violations;
   for (Finding& finding : findings.all) violations.push_back(std::move(finding.violation));
+  if (violations.size() > kMaxSchemaViolations) {
+    violations.back() = {"", fmt::format("has more faults; these are the first {}", kMaxSchemaViolations)};
+  }
   if (!gave_up.empty()) violations.push_back({"", std::move(gave_up)});
   return violations;
 }

@@ -15,7 +15,7 @@ namespace sb::workflow {
 
 inline constexpr std::size_t kMaxSchemaViolations = 20;
 
-// In the order of the schema, at most kMaxSchemaViolations; empty if the value fits.
+// In the order of the schema, at most kMaxSchemaViolations, then that there are more; empty if the value fits.
 std::vector<SchemaViolation> mismatches(const SchemaNode& schema, const Value& value);
 
 }  // namespace sb::workflow
