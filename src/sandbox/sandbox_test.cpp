@@ -6,6 +6,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <atomic>
+#include <chrono>
 #include <thread>
 
 #include "sandbox/inside.hpp"
@@ -179,6 +181,31 @@ TEST_F(Doors, AProgramWithItsOwnLoginReachesItsProviderAndNoOtherServer) {
       "head -n 1 <&3; }; ask ";
   EXPECT_THAT(room.run(ask + std::to_string(provider.port()), place).output, HasSubstr("200 "));
   EXPECT_THAT(room.run(ask + std::to_string(other.port()), place).output, HasSubstr("403 "));
+}
+
+// What was sent to it fills every buffer on the way, and the command is over.
+TEST_F(Doors, AServerThatNeverReadsDoesNotHoldUpTheEnd) {
+  Socket silent;
+  int port = 30'000 + ::getpid() % 10'000;
+  for (; !silent.is_open(); ++port) silent = listen_on_loopback(port);
+  const std::string endpoint = "127.0.0.1:" + std::to_string(--port);
+  room.settings.network = {endpoint};
+  std::atomic<bool> is_over = false, had_to_help = false;
+  std::thread helper([&] {
+    for (int i = 0; i < 300 && !is_over; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    had_to_help = !is_over;
+    ::shutdown(silent.get(), SHUT_RDWR);
+  });
+  const ProcessResult result = room.run(
+      "python3 -c 'import os,socket,sys; p=os.environ[\"https_proxy\"].rsplit(\":\",1)[1]; "
+      "s=socket.create_connection((\"127.0.0.1\",int(p))); "
+      "s.sendall((\"CONNECT \"+sys.argv[1]+\" HTTP/1.1\\r\\n\\r\\n\").encode()); s.recv(999); s.settimeout(1)\n"
+      "try:\n  while True: s.send(b\"x\"*65536)\nexcept TimeoutError: print(\"full\")' " +
+      endpoint);
+  is_over = true;
+  helper.join();
+  EXPECT_EQ(result.output, "full\n") << result.errors;
+  EXPECT_FALSE(had_to_help);
 }
 
 TEST_F(Doors, NoFurtherUserNamespacesKeyringsAndForeignSockets) {
