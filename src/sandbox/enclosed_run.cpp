@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <memory>
 
@@ -18,6 +19,8 @@ namespace {
 
 constexpr std::size_t kGroupFileBytes = 65'536;
 constexpr int kGroupLevels = 8;
+constexpr std::array<const char*, 6> kDevices = {"/dev/null",   "/dev/zero",    "/dev/full",
+                                                 "/dev/random", "/dev/urandom", "/dev/tty"};
 
 // The settings name files and folders as people do.
 std::string path_of(const std::string& name, const std::string& home, const std::string& workspace) {
@@ -179,6 +182,8 @@ Result<ProcessResult> run_enclosed(const Seams& seams, const HomeDirectories& ho
                      .processes = sandbox.settings.limits.processes,
                      .memory_folders = {"/tmp", "/var/tmp", "/dev/shm"}};
   if (!place.home.empty()) command.ceiling.memory_folders.push_back(place.home);
+  // The sandbox has the machine's own devices, and root owns them: their modes would change for everyone.
+  if (sandbox.is_root) command.sealed_files.assign(kDevices.begin(), kDevices.end());
   const auto group = ControlGroup::make(seams.files, sandbox.settings.limits);
   if (group) command.control_group = group->entrance();
   ProcessResult result = SB_TRY(seams.process.run(command));

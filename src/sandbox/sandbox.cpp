@@ -219,7 +219,7 @@ int proxy_port(const Place& place) {
 std::vector<std::string> sandbox_arguments(const Sandbox& sandbox, const Files& files, const Place& place) {
   const std::vector<Mount> mounts = mounts_of(sandbox, files, place);
   std::vector<std::string> words = fixed_words(sandbox);
-  if (!place.door.empty()) add(words, {"--bind", place.door, std::string(kInsideDoor)});
+  if (!place.door.empty()) add(words, {"--ro-bind", place.door, std::string(kInsideDoor)});
   std::vector<std::string> closing = {"--remount-ro", "/run"};
   for (const Mount& mount : mounts) {
     const std::string& from = mount.from.empty() ? mount.path : mount.from;

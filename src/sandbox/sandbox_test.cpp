@@ -50,6 +50,15 @@ TEST_F(Doors, NothingOutsideOfTheTreeIsWritable) {
   closed("cat /dev/vda /dev/sda /dev/mem /dev/kmsg | head -c 1 | grep -q .");
 }
 
+// Root owns them, and a change of a mode would be everyone's. The mode is what it is already.
+TEST_F(Doors, TheDevicesOfTheMachineCannotBeChanged) {
+  for (const char* device : {"null", "zero", "full", "random", "urandom", "tty"}) {
+    closed(std::string("chmod 666 /dev/") + device);
+  }
+  closed("chmod 666 /etc/shadow");
+  open("echo x > /dev/null && head -c 1 /dev/zero > /dev/null && head -c 1 /dev/urandom");
+}
+
 TEST_F(Doors, TheHomeIsAbsentExceptForToolsAndWhatIsNamed) {
   for (const char* name : {".env", ".ssh/id", ".mysql_history", ".authinfo", ".Xauthority", ".viminfo", ".fly/token",
                            ".cf/config.json", "notes.txt", ".config/gh/hosts.yml", "other/.env"}) {
