@@ -40,6 +40,11 @@ TEST_F(Doors, TheCommandIsNotRootInside) {
 TEST_F(Doors, FilesThatOnlyRootMayReadAreHidden) {
   closed("grep -q . /etc/shadow");
   closed("grep -q . /etc/gshadow");
+  if (::geteuid() != 0) return;
+  const std::string top = "/opt/sb-test-" + std::to_string(::getpid()), deep = top + "/1/2/3/4/5/6/7/8";
+  ASSERT_EQ(room.shell("mkdir -p " + deep + " && echo x > " + deep + "/key && chmod 600 " + deep + "/key"), 0);
+  closed("grep -q . " + deep + "/key");
+  std::filesystem::remove_all(top);
 }
 
 TEST_F(Doors, NothingOutsideOfTheTreeIsWritable) {

@@ -23,7 +23,7 @@ namespace {
 
 constexpr std::int64_t kGitMs = 20'000;
 constexpr std::size_t kListBytes = 16u << 20;
-constexpr int kSystemDepth = 5;
+constexpr int kSystemDepth = 64;
 
 // Built in, therefore valid.
 std::vector<std::string> listed(std::string_view name) {
