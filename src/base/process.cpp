@@ -137,6 +137,10 @@ class Run {
     const std::int64_t left = most.memory_bytes - in_folders;
     const bool may_be_over = most.memory_bytes > 0 && usage.memory_bytes > left;
     if (may_be_over && exact_memory_of_tree(child_) > left) exit_.exceeded = "memory";
+    // Pages that were unmapped again belong to no process. A control group counts them.
+    const bool may_hide = most.memory_bytes > 0 && command_.control_group.empty() &&
+                          shared_memory_of_machine() - shared_before_ > most.memory_bytes;
+    if (may_hide && shares_memory_without_files(child_)) exit_.exceeded = "memory";
     return exit_.exceeded.empty();
   }
 
@@ -185,6 +189,7 @@ class Run {
   Kept output_, errors_;
   std::string_view rest_;
   SteadyClock::time_point end_;
+  const std::int64_t shared_before_ = command_.ceiling.memory_bytes > 0 ? shared_memory_of_machine() : 0;
   SteadyClock::time_point next_measured_ = SteadyClock::now();
   SteadyClock::time_point next_asked_ = SteadyClock::now() + std::chrono::milliseconds(kAskedEveryMs);
   bool is_ending_ = false;

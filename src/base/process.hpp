@@ -28,6 +28,9 @@ struct Command {
     std::vector<std::string> memory_folders = {};  // file systems in memory that only they see; count as memory
   };
   Ceiling ceiling = {};
+  // Files that it and its descendants see read-only, so that they cannot change their modes either. Only where we may
+  // mount, as root may; elsewhere ignored.
+  std::vector<std::string> sealed_files = {};
   std::string control_group = {};  // a cgroup.procs file that it is put into before it starts; empty: none
   // Called on the caller's thread about once a second; returning false kills the program, as at a timeout.
   std::function<bool()> should_continue = {};

@@ -3,8 +3,11 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <linux/close_range.h>
+#include <sched.h>
 #include <signal.h>
+#include <sys/mount.h>
 #include <sys/prctl.h>
+#include <sys/statvfs.h>
 #include <sys/wait.h>
 
 #include <cerrno>
@@ -52,6 +55,18 @@ void enter_group(const char* entrance) {
   ::close(file);
 }
 
+void seal(const std::vector<std::string>& files) {
+  if (files.empty() || ::unshare(CLONE_NEWNS) != 0) return;
+  if (::mount(nullptr, "/", nullptr, MS_REC | MS_SLAVE, nullptr) != 0) return;
+  for (const std::string& file : files) {
+    struct statvfs mounted{};
+    if (::mount(file.c_str(), file.c_str(), nullptr, MS_BIND, nullptr) != 0) continue;
+    if (::statvfs(file.c_str(), &mounted) != 0) continue;
+    const unsigned long kept = mounted.f_flag & (MS_NOSUID | MS_NODEV | MS_NOEXEC);
+    ::mount(nullptr, file.c_str(), nullptr, MS_REMOUNT | MS_BIND | MS_RDONLY | kept, nullptr);
+  }
+}
+
 [[noreturn]] void become(const Command& command, Words& words, Pipes& pipes) {
   ::setpgid(0, 0);
   ::dup2(pipes.input.read_end, 0);
@@ -63,6 +78,7 @@ void enter_group(const char* entrance) {
   ::sigemptyset(&none);
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
   if (!command.control_group.empty()) enter_group(command.control_group.c_str());
+  seal(command.sealed_files);
   if (!words.environment.empty()) environ = words.environment.data();
   if (!command.directory.empty() && ::chdir(command.directory.c_str()) != 0) give_up(command.directory.c_str());
   ::execvp(words.argv[0], words.argv.data());

@@ -42,11 +42,12 @@ void for_entries(const std::string& folder, const std::function<void(const char*
   ::closedir(entries);
 }
 
-std::vector<std::string> tree_of(pid_t root) {
+std::vector<std::string> tree_of(pid_t root, std::int64_t* threads_found = nullptr) {
   std::vector<std::string> tree = {"/proc/" + std::to_string(root)};
   for (std::size_t at = 0; at < tree.size() && tree.size() < kMostProcesses; ++at) {
     const std::string threads = tree[at] + "/task";
     for_entries(threads, [&](const char* thread) {
+      if (threads_found != nullptr) ++*threads_found;
       const std::string children = text_of_proc(threads + "/" + thread + "/children");
       for (std::size_t from = 0; from < children.size();) {
         const std::size_t end = std::min(children.find(' ', from), children.size());
@@ -82,8 +83,7 @@ std::optional<std::int64_t> memory_in_folder(const std::string& process, const s
 
 ProcessUsage usage_of_tree(pid_t root) {
   ProcessUsage usage;
-  for (const std::string& process : tree_of(root)) {
-    ++usage.processes;
+  for (const std::string& process : tree_of(root, &usage.processes)) {
     const std::string status = text_of_proc(process + "/status");
     for (const char* kind : {"RssAnon:", "RssShmem:", "VmSwap:", "VmPTE:"}) {
       usage.memory_bytes += number_after(status, kind) * 1'024;
@@ -100,6 +100,16 @@ std::int64_t exact_memory_of_tree(pid_t root) {
     bytes += number_after(text_of_proc(process + "/status"), "VmPTE:") * 1'024;
   }
   return bytes;
+}
+
+std::int64_t shared_memory_of_machine() {
+  return number_after(text_of_proc("/proc/meminfo"), "Shmem:") * 1'024;
+}
+
+bool shares_memory_without_files(pid_t root) {
+  return std::ranges::any_of(tree_of(root), [](const std::string& process) {
+    return text_of_proc(process + "/maps").find(" /dev/zero (deleted)\n") != std::string::npos;
+  });
 }
 
 std::int64_t memory_in_folders(pid_t root, const std::vector<std::string>& folders) {

@@ -28,6 +28,15 @@ TEST_F(Doors, TooManyProcessesEndTheCommand) {
   EXPECT_THAT(result.errors, testing::AnyOf(HasSubstr("limit of processes"), HasSubstr("Resource temporarily")));
 }
 
+TEST_F(Doors, ThreadsCountAsProcesses) {
+  room.settings.limits.processes = 40;
+  const ProcessResult result = room.run(
+      "python3 -c 'import threading,time\nfor i in range(200): threading.Thread(target=time.sleep, args=(60,), "
+      "daemon=True).start()\ntime.sleep(60); print(\"survived\")'");
+  EXPECT_THAT(result.output, Not(HasSubstr("survived")));
+  EXPECT_THAT(result.errors, testing::AnyOf(HasSubstr("limit of processes"), HasSubstr("start new thread")));
+}
+
 TEST_F(Doors, TooMuchMemoryEndsTheCommand) {
   room.settings.limits.memory_mb = 64;
   for (const char* how :
@@ -43,6 +52,17 @@ TEST_F(Doors, ACommandBelowItsLimitsIsLeftAlone) {
   room.settings.limits.memory_mb = 512;
   EXPECT_EQ(room.run("python3 -c 'import time; x = bytearray(50_000_000); time.sleep(0.3); print(\"fine\")'").output,
             "fine\n");
+}
+
+// The pages stay, although no process has them.
+TEST_F(Doors, SharedMemoryCountsThoughNoProcessMapsItsPages) {
+  room.settings.limits.memory_mb = 64;
+  const ProcessResult result = room.run(
+      "python3 -c 'import mmap,time\nkept = []\nfor i in range(40):\n  x = mmap.mmap(-1, 10_000_000); "
+      "x.write(b\"x\" * 10_000_000); x.madvise(mmap.MADV_DONTNEED); kept.append(x)\n"
+      "time.sleep(60); print(\"survived\")'");
+  EXPECT_NE(result.code, 0);
+  EXPECT_THAT(result.errors, HasSubstr("limit of memory was reached"));
 }
 
 // Memory that belongs to no process could not be counted.

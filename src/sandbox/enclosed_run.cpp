@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <memory>
 
@@ -18,6 +19,8 @@ namespace {
 
 constexpr std::size_t kGroupFileBytes = 65'536;
 constexpr int kGroupLevels = 8;
+constexpr std::array<const char*, 6> kDevices = {"/dev/null",   "/dev/zero",    "/dev/full",
+                                                 "/dev/random", "/dev/urandom", "/dev/tty"};
 
 // The settings name files and folders as people do.
 std::string path_of(const std::string& name, const std::string& home, const std::string& workspace) {
@@ -44,8 +47,15 @@ Status add_settings(const Seams& seams, const HomeDirectories& homes, const Sett
     std::string path = path_of(name, place.home, place.workspace);
     if (!path.empty()) named.push_back(std::move(path));
   }
+  // Whoever can replace the `.git` of a submodule chooses what git runs for the user there, outside of the sandbox.
   std::vector<std::string> ignored;
-  if (!is_ours(seams.files, homes, place.workspace)) ignored = SB_TRY(ignored_paths(seams, place.workspace));
+  std::vector<std::string> nested = submodules_of(seams.files, place.workspace);
+  if (!is_ours(seams.files, homes, place.workspace)) {
+    CheckoutPaths found = SB_TRY(checkout_paths(seams, place.workspace));
+    ignored = std::move(found.ignored);
+    nested = std::move(found.nested);
+  }
+  place.sealed.insert(place.sealed.end(), nested.begin(), nested.end());
   std::vector<std::string> shown = place.readable;
   shown.insert(shown.end(), place.writable.begin(), place.writable.end());
   shown.push_back(place.workspace);
@@ -179,6 +189,8 @@ Result<ProcessResult> run_enclosed(const Seams& seams, const HomeDirectories& ho
                      .processes = sandbox.settings.limits.processes,
                      .memory_folders = {"/tmp", "/var/tmp", "/dev/shm"}};
   if (!place.home.empty()) command.ceiling.memory_folders.push_back(place.home);
+  // The sandbox has the machine's own devices, and root owns them: their modes would change for everyone.
+  if (sandbox.is_root) command.sealed_files.assign(kDevices.begin(), kDevices.end());
   const auto group = ControlGroup::make(seams.files, sandbox.settings.limits);
   if (group) command.control_group = group->entrance();
   ProcessResult result = SB_TRY(seams.process.run(command));

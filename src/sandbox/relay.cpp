@@ -45,12 +45,26 @@ bool connect_within(int socket, const addrinfo& to, std::int64_t timeout_ms) {
   return true;
 }
 
+// As send_all, but gives up when `stop` becomes readable: the other side may never read.
+bool send_until(int socket, std::string_view bytes, int stop) {
+  while (!bytes.empty()) {
+    pollfd fds[2] = {{socket, POLLOUT, 0}, {stop, POLLIN, 0}};
+    if (::poll(fds, 2, -1) < 0 && errno != EINTR) return false;
+    if (fds[1].revents != 0) return false;
+    const ssize_t count = ::send(socket, bytes.data(), bytes.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+    if (count < 0 && (errno == EAGAIN || errno == EINTR)) continue;
+    if (count <= 0) return false;
+    bytes.remove_prefix(static_cast<std::size_t>(count));
+  }
+  return true;
+}
+
 // One direction: reads when `from` is readable, ends when it ends. False: nothing more will come.
-bool pass_on(int from, int to) {
+bool pass_on(int from, int to, int stop) {
   char buffer[65536];
   const ssize_t count = ::recv(from, buffer, sizeof buffer, MSG_DONTWAIT);
   if (count < 0 && (errno == EAGAIN || errno == EINTR)) return true;
-  if (count > 0 && send_all(to, {buffer, static_cast<std::size_t>(count)})) return true;
+  if (count > 0 && send_until(to, {buffer, static_cast<std::size_t>(count)}, stop)) return true;
   ::shutdown(to, SHUT_WR);
   if (count > 0) ::shutdown(from, SHUT_RD);
   return false;
@@ -139,8 +153,8 @@ void relay(int one, int other, int stop) {
     pollfd fds[3] = {{one_sends ? one : -1, POLLIN, 0}, {other_sends ? other : -1, POLLIN, 0}, {stop, POLLIN, 0}};
     if (::poll(fds, 3, -1) < 0 && errno != EINTR) return;
     if (fds[2].revents != 0) return;
-    if (fds[0].revents != 0) one_sends = pass_on(one, other);
-    if (fds[1].revents != 0) other_sends = pass_on(other, one);
+    if (fds[0].revents != 0) one_sends = pass_on(one, other, stop);
+    if (fds[1].revents != 0) other_sends = pass_on(other, one, stop);
   }
 }
 

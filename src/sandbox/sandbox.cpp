@@ -101,12 +101,27 @@ struct Mount {
   bool is_in_tree = false;
 };
 
+// Of the workspace or of what is writable besides, below its top.
+bool is_writable_part(const Place& place, const std::string& path) {
+  const auto is_below = [&](const std::string& top) { return path != top && is_within(path, top); };
+  const bool is_hidden =
+      std::ranges::any_of(place.hidden, [&](const std::string& hidden) { return is_within(path, hidden); });
+  return !is_hidden &&
+         ((place.is_writable && is_below(place.workspace)) || std::ranges::any_of(place.writable, is_below));
+}
+
 std::vector<Mount> mounts_of(const Sandbox& sandbox, const Files& files, const Place& place) {
   std::vector<Mount> mounts = {{place.workspace, place.is_writable ? Mount::kWritable : Mount::kReadOnly}};
   if (!place.home.empty() && place.home != place.workspace) mounts.push_back({place.home, Mount::kEmpty});
   for (const std::string& path : place.writable) mounts.push_back({path, Mount::kWritable});
   for (const std::string& path : place.readable) mounts.push_back({path, Mount::kReadOnly});
-  for (const std::string& path : place.sealed) mounts.push_back({path, Mount::kReadOnly});
+  for (const std::string& path : place.sealed) {
+    mounts.push_back({path, Mount::kReadOnly});
+    // A folder in which something is mounted cannot be moved away, but one above it can.
+    for (std::string above = parent_path(path); is_writable_part(place, above); above = parent_path(above)) {
+      mounts.push_back({above, Mount::kWritable});
+    }
+  }
   for (const std::string& path : place.hidden) mounts.push_back({path, Mount::kHidden});
   for (const std::string& path : sandbox.private_files) mounts.push_back({path, Mount::kHidden});
   for (const Place::Copy& copy : place.elsewhere) {
@@ -219,7 +234,7 @@ int proxy_port(const Place& place) {
 std::vector<std::string> sandbox_arguments(const Sandbox& sandbox, const Files& files, const Place& place) {
   const std::vector<Mount> mounts = mounts_of(sandbox, files, place);
   std::vector<std::string> words = fixed_words(sandbox);
-  if (!place.door.empty()) add(words, {"--bind", place.door, std::string(kInsideDoor)});
+  if (!place.door.empty()) add(words, {"--ro-bind", place.door, std::string(kInsideDoor)});
   std::vector<std::string> closing = {"--remount-ro", "/run"};
   for (const Mount& mount : mounts) {
     const std::string& from = mount.from.empty() ? mount.path : mount.from;

@@ -6,6 +6,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <atomic>
+#include <chrono>
 #include <thread>
 
 #include "sandbox/inside.hpp"
@@ -38,6 +40,11 @@ TEST_F(Doors, TheCommandIsNotRootInside) {
 TEST_F(Doors, FilesThatOnlyRootMayReadAreHidden) {
   closed("grep -q . /etc/shadow");
   closed("grep -q . /etc/gshadow");
+  if (::geteuid() != 0) return;
+  const std::string top = "/opt/sb-test-" + std::to_string(::getpid()), deep = top + "/1/2/3/4/5/6/7/8";
+  ASSERT_EQ(room.shell("mkdir -p " + deep + " && echo x > " + deep + "/key && chmod 600 " + deep + "/key"), 0);
+  closed("grep -q . " + deep + "/key");
+  std::filesystem::remove_all(top);
 }
 
 TEST_F(Doors, NothingOutsideOfTheTreeIsWritable) {
@@ -46,6 +53,15 @@ TEST_F(Doors, NothingOutsideOfTheTreeIsWritable) {
   }
   closed("mknod /tmp/disk b 254 0");
   closed("cat /dev/vda /dev/sda /dev/mem /dev/kmsg | head -c 1 | grep -q .");
+}
+
+// Root owns them, and a change of a mode would be everyone's. The mode is what it is already.
+TEST_F(Doors, TheDevicesOfTheMachineCannotBeChanged) {
+  for (const char* device : {"null", "zero", "full", "random", "urandom", "tty"}) {
+    closed(std::string("chmod 666 /dev/") + device);
+  }
+  closed("chmod 666 /etc/shadow");
+  open("echo x > /dev/null && head -c 1 /dev/zero > /dev/null && head -c 1 /dev/urandom");
 }
 
 TEST_F(Doors, TheHomeIsAbsentExceptForToolsAndWhatIsNamed) {
@@ -65,6 +81,15 @@ TEST_F(Doors, TheHomeIsAbsentExceptForToolsAndWhatIsNamed) {
   closed("cat ~/.env");
   open("mkdir -p ~/.cache/x && echo x > ~/.cache/x/y");
   EXPECT_FALSE(std::filesystem::exists(room.directory + "/user/.cache"));
+}
+
+// ccache fails where it cannot write, and with it every compiler.
+TEST_F(Doors, CachesThatAreNoUseReadOnlyAreNewOnes) {
+  for (const char* name : {".cache/ccache", ".ccache"}) {
+    room.write(std::string("user/") + name + "/CACHEDIR.TAG", "tag");
+    open(std::string("mkdir -p ~/") + name + "/tmp && echo x > ~/" + name + "/tmp/x");
+    EXPECT_FALSE(std::filesystem::exists(room.directory + "/user/" + name + "/tmp"));
+  }
 }
 
 TEST_F(Doors, FoldersOfPathAreVisibleWithTheirLibraries) {
@@ -179,6 +204,31 @@ TEST_F(Doors, AProgramWithItsOwnLoginReachesItsProviderAndNoOtherServer) {
       "head -n 1 <&3; }; ask ";
   EXPECT_THAT(room.run(ask + std::to_string(provider.port()), place).output, HasSubstr("200 "));
   EXPECT_THAT(room.run(ask + std::to_string(other.port()), place).output, HasSubstr("403 "));
+}
+
+// What was sent to it fills every buffer on the way, and the command is over.
+TEST_F(Doors, AServerThatNeverReadsDoesNotHoldUpTheEnd) {
+  Socket silent;
+  int port = 30'000 + ::getpid() % 10'000;
+  for (; !silent.is_open(); ++port) silent = listen_on_loopback(port);
+  const std::string endpoint = "127.0.0.1:" + std::to_string(--port);
+  room.settings.network = {endpoint};
+  std::atomic<bool> is_over = false, had_to_help = false;
+  std::thread helper([&] {
+    for (int i = 0; i < 300 && !is_over; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    had_to_help = !is_over;
+    ::shutdown(silent.get(), SHUT_RDWR);
+  });
+  const ProcessResult result = room.run(
+      "python3 -c 'import os,socket,sys; p=os.environ[\"https_proxy\"].rsplit(\":\",1)[1]; "
+      "s=socket.create_connection((\"127.0.0.1\",int(p))); "
+      "s.sendall((\"CONNECT \"+sys.argv[1]+\" HTTP/1.1\\r\\n\\r\\n\").encode()); s.recv(999); s.settimeout(1)\n"
+      "try:\n  while True: s.send(b\"x\"*65536)\nexcept TimeoutError: print(\"full\")' " +
+      endpoint);
+  is_over = true;
+  helper.join();
+  EXPECT_EQ(result.output, "full\n") << result.errors;
+  EXPECT_FALSE(had_to_help);
 }
 
 TEST_F(Doors, NoFurtherUserNamespacesKeyringsAndForeignSockets) {

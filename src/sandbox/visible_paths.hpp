@@ -23,6 +23,8 @@ std::string users_home(const Files& files, const Environment& environment);
 // Tool chains and caches in the home, and folders of PATH outside of the system folders with the libraries next to
 // them. Existing ones, as written.
 std::vector<std::string> tool_paths(const Files& files, const Environment& environment);
+// Of these, the names below the home of those that also look for it there when HOME is another folder.
+std::vector<std::string> tools_of_every_home(const Files& files, const std::string& home);
 // What a program needs besides its own file: the folder it was installed in. `program`: absolute.
 std::vector<std::string> program_paths(const Files& files, const std::string& program);
 
@@ -39,7 +41,13 @@ Result<std::vector<std::string>> special_files(const std::string& folder, const 
 // What git ignores in a checkout of the user, and in checkouts within it: `.env`, folders of secrets and the like.
 // Dependencies and build output stay (`kept` in data/paths.yaml). Empty outside of git. Fails if git does, or if there
 // is too much to hide.
-Result<std::vector<std::string>> ignored_paths(const Seams& seams, const std::string& workspace);
+struct CheckoutPaths {
+  std::vector<std::string> ignored;
+  std::vector<std::string> nested;  // the `.git` of checkouts within it
+};
+Result<CheckoutPaths> checkout_paths(const Seams& seams, const std::string& workspace);
+// The `.git` of the submodules of a linked work tree that git itself put there.
+std::vector<std::string> submodules_of(const Files& files, const std::string& work_tree);
 // Whether a path is in a folder of ours, where only agents and we make files.
 bool is_ours(const Files& files, const HomeDirectories& homes, const std::string& path);
 

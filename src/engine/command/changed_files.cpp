@@ -42,6 +42,8 @@ std::optional<std::vector<std::string>> run_git(const Seams& seams, const std::s
 std::optional<Variables> without_filters(const Seams& seams, const std::string& workspace) {
   Variables variables = sandbox::clean_environment(seams.environment);
   variables["GIT_OPTIONAL_LOCKS"] = "0";
+  // In a partial clone git fetches missing objects, with a command that the repository names.
+  variables["GIT_ALLOW_PROTOCOL"] = "none";
   const auto names =
       run_git(seams, workspace, variables, {"config", "--name-only", "-z", "--get-regexp", "^filter\\."});
   if (!names) return std::nullopt;
