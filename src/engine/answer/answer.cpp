@@ -138,11 +138,11 @@ std::string render_children(const StepView& view, const std::vector<ChildView>& 
   return text;
 }
 
-std::string render_complete(const Program& program, const std::vector<std::string>& notices,
+std::string render_complete(std::string_view workflow_name, const std::vector<std::string>& notices,
                             const std::string& results) {
   std::string text;
   add_notices(text, notices);
-  return text + results + fmt::format("{} is complete. There is nothing left to deliver.\n", program.definition().name);
+  return text + results + fmt::format("{} is complete. There is nothing left to deliver.\n", workflow_name);
 }
 
 std::string already_delivered_notice(const Summary& summary) {

@@ -89,7 +89,7 @@ std::string render_awaiting(const AwaitingView& view);
 std::string render_children(const StepView& view, const std::vector<ChildView>& children, int needed = 0,
                             Surface surface = Surface::kCommands);
 
-std::string render_complete(const Program& program, const std::vector<std::string>& notices,
+std::string render_complete(std::string_view workflow_name, const std::vector<std::string>& notices,
                             const std::string& results = {});
 
 // Notices for render_step.

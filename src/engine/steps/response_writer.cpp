@@ -70,11 +70,11 @@ Result<Value> seen_context(store::Snapshot& snapshot, const SessionNode& at) {
 }
 
 SessionResponse complete(const SessionNode& at, const std::vector<std::string>& notices, const std::string& results) {
-  return {render_complete(at.program, notices, results), Value::object({{"kind", "complete"},
-                                                                        {"sessionId", at.summary.id},
-                                                                        {"isComplete", true},
-                                                                        {"pending", Value()},
-                                                                        {"nextIntent", "complete"}})};
+  return {render_complete(at.summary.workflow_name, notices, results), Value::object({{"kind", "complete"},
+                                                                                      {"sessionId", at.summary.id},
+                                                                                      {"isComplete", true},
+                                                                                      {"pending", Value()},
+                                                                                      {"nextIntent", "complete"}})};
 }
 
 }  // namespace

@@ -160,6 +160,10 @@ Result<bool> StepOpener::start_child(const StepUpdate& step, const Child& child)
   new_session.repository = own.repository;
   new_session.git_branch = own.git_branch;
   new_session.git_head = own.git_head;
+  if (is_loop_body(child.workflow_id)) {
+    new_session.name =
+        workflow::fill_in_line(new_session.program->definition().name, child.context, step.here().braces());
+  }
   const auto created = create_session(step.transaction(), std::move(new_session));
   if (!created && created.error().rule != "PRECONDITION_FAILED") return std::unexpected(created.error());
   if (!created) return ended("dead", created.error().message);
