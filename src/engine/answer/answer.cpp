@@ -8,6 +8,7 @@
 #include "base/text.hpp"
 #include "base/text/printable.hpp"
 #include "base/text/unicode.hpp"
+#include "engine/state/session_node.hpp"
 
 namespace sb::engine {
 namespace {
@@ -47,14 +48,16 @@ std::string goal_gist(const std::string& goal) {
 std::string child_line(const ChildView& child) {
   std::vector<std::string> about;
   if (!child.label.empty()) about.push_back(child.label);
-  if (!child.id.starts_with(child.workflow_id)) about.push_back(child.workflow_id);
+  if (!child.id.starts_with(child.workflow_id) && !is_loop_body(child.workflow_id)) about.push_back(child.workflow_id);
   if (!child.tier.empty()) about.push_back("model tier " + child.tier);
   std::string line = "- " + child.id;
   if (!about.empty()) line += fmt::format(" ({})", fmt::join(about, ", "));
   if (!child.goal.empty()) line += ": " + goal_gist(child.goal);
   if (!child.outcome.empty()) {
-    line += fmt::format(" [{}{}{}]", child.outcome, child.reason.empty() ? "" : ": ", child.reason);
+    line +=
+        fmt::format(" [{}{}{}]", child.outcome, child.reason.empty() ? "" : ": ", one_line(printable(child.reason)));
   } else if (!child.token.empty()) {
+    if (!child.decision.empty()) line += fmt::format(" [waits for a person to answer {}]", child.decision);
     line += "\n  continueToken: " + child.token;
   } else {
     line += " [queued]";

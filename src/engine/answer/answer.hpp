@@ -69,6 +69,7 @@ std::string render_blocked(const Program& program, const Node& node, const std::
 // The sessions a step has started; one that ended has an outcome and needs no token.
 struct ChildView {
   std::string id = {}, workflow_id = {}, goal = {}, token = {}, outcome = {}, reason = {}, label = {}, tier = {};
+  std::string decision = {};  // it waits for a person to answer
 };
 // The session waits for a person or an evaluator.
 struct AwaitingView {

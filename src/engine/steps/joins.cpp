@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "base/limits.hpp"
+#include "base/text/printable.hpp"
 #include "engine/steps/read_child_result.hpp"
 #include "engine/transaction/session_events.hpp"
 #include "workflow/check/contract.hpp"
@@ -17,11 +19,17 @@ bool has_ended(const Child& child) {
   return !child.outcome.empty();
 }
 
+// `taster is dead: its agent is gone`; a reason is somebody's text.
+std::string how_it_ended(const Child& child) {
+  return fmt::format("{} is {}{}{}", child.id, child.outcome, child.reason.empty() ? "" : ": ",
+                     one_line(printable(child.reason)));
+}
+
 std::string name_ended_badly(const std::vector<Child>& children) {
   std::string text;
   for (const Child& child : children) {
     if (!has_ended(child) || child.outcome == "complete") continue;
-    text += fmt::format("- {} is {}{}{}\n", child.id, child.outcome, child.reason.empty() ? "" : ": ", child.reason);
+    text += fmt::format("- {}\n", how_it_ended(child));
   }
   return text;
 }
@@ -35,6 +43,12 @@ std::vector<Blocker> still_open(const std::vector<ChildView>& children) {
   std::vector<Blocker> blockers;
   for (const ChildView& child : children) {
     if (!child.outcome.empty()) continue;
+    if (!child.decision.empty()) {
+      blockers.push_back({BlockerCode::kChildrenOpen, child.id,
+                          fmt::format("{} waits for a person to answer {}", child.id, child.decision),
+                          "Tell them; continue it with its own token once they have answered", Value()});
+      continue;
+    }
     const std::string state = child.token.empty() ? "has not started" : "is not finished";
     blockers.push_back(
         {BlockerCode::kChildrenOpen, child.id, fmt::format("{} {}", child.id, state),
@@ -177,10 +191,9 @@ Result<SessionResponse> Joins::join(const StepUpdate& step, const Submission& su
   if (!in_the_way.empty()) return responses_.blocked(step.transaction(), step.here(), in_the_way, false);
   for (const Child& child : node.children) {
     if (child.outcome == "complete") continue;
-    moved.notes_to_agent.push_back(
-        child.outcome.empty()
-            ? fmt::format("{} was not waited for: enough others had completed.", child.id)
-            : fmt::format("{} is {}{}{}.", child.id, child.outcome, child.reason.empty() ? "" : ": ", child.reason));
+    moved.notes_to_agent.push_back(child.outcome.empty()
+                                       ? fmt::format("{} was not waited for: enough others had completed.", child.id)
+                                       : how_it_ended(child) + ".");
     if (child.outcome.empty() && !child.session.empty()) {
       SB_TRY(stopper_.stop(step.transaction(), child.session, "enough others had completed", "parent"));
     }

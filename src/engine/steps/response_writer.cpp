@@ -59,6 +59,7 @@ Value children_value(const std::vector<ChildView>& children) {
     if (!child.label.empty()) item.set("label", child.label);
     if (!child.tier.empty()) item.set("modelTier", child.tier);
     if (!child.token.empty()) item.set("continueToken", child.token);
+    if (!child.decision.empty()) item.set("decision", child.decision);
     if (!child.outcome.empty()) item.set("outcome", child.outcome);
     listed.push_back(std::move(item));
   }
@@ -231,6 +232,11 @@ Result<std::vector<ChildView>> ResponseWriter::children(store::Snapshot& snapsho
       const auto tip = summary ? SB_TRY(read_node(snapshot, child.session, summary->tip)) : std::nullopt;
       if (tip && tip->kind != NodeKind::kEnd && summary->status != SessionStatus::kStopped) {
         view.token = tokens_.mint(Purpose::kContinue, child.session, tip->number, tip->attempt);
+        if (tip->waiting) view.decision = tip->waiting->decision;
+      } else {
+        // Ended, but not joined yet.
+        view.outcome = summary && summary->status == SessionStatus::kComplete ? "complete" : "stopped";
+        if (summary) view.reason = summary->stopped_reason;
       }
     }
     views.push_back(std::move(view));
