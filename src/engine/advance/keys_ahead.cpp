@@ -17,6 +17,11 @@ bool sets(const Step& step, const std::string& key) {
          std::ranges::any_of(step.counts, [&](const workflow::DerivedCount& own) { return own.key == key; });
 }
 
+bool ends_by_condition(const Loop& loop) {
+  const bool has_condition = loop.kind == Loop::Kind::kWhile || loop.kind == Loop::Kind::kUntil;
+  return has_condition && std::holds_alternative<Condition>(loop.source);
+}
+
 Foresight certain_if(bool is_true) {
   return is_true ? Foresight::kTrue : Foresight::kFalse;
 }
@@ -63,7 +68,9 @@ class Ahead {
   }
 
   void iterate(StepNo loop) {
-    const Foresight again = has_iteration(loop, iteration_of(loop) + 1);
+    Foresight again = has_iteration(loop, iteration_of(loop) + 1);
+    // Its own steps change such a condition, declared or not; otherwise it would never end.
+    if (again == Foresight::kTrue && ends_by_condition(at(loop).step->loop()->loop)) again = Foresight::kOpen;
     if (again == Foresight::kFalse) return follow(loop);
     if (again == Foresight::kOpen) is_certain_ = false;
     change_variables(loop);

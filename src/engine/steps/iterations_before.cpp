@@ -106,8 +106,9 @@ class EarlierIterations {
 }  // namespace
 
 Result<std::string> iterations_before(store::Snapshot& snapshot, const SessionNode& at, const Node& from,
-                                      const AdvanceResult* outcome) {
-  const LoopFrame* frame = begun_iteration(at.program, from.position, at.node.position);
+                                      const AdvanceResult* outcome, bool is_resumed) {
+  const LoopFrame* frame = is_resumed ? repeated_loop(at.program, at.node.position)
+                                      : begun_iteration(at.program, from.position, at.node.position);
   if (frame == nullptr) return std::string();
   return EarlierIterations(snapshot, at, *frame).text(from, outcome);
 }

@@ -110,7 +110,7 @@ Result<SessionResponse> ResponseWriter::open(store::Snapshot& snapshot, const Se
     view.recall = SB_TRY(recall_before(snapshot, at));
   }
   if (before) {
-    view.iterated = SB_TRY(iterations_before(snapshot, at, *before, occasion.outcome));
+    view.iterated = SB_TRY(iterations_before(snapshot, at, *before, occasion.outcome, is_resumed));
   }
   if (!at.node.waiting) return step(snapshot, at, view);
   // An agent that resumes here is shown the next step without this.
