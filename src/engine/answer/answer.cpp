@@ -135,6 +135,8 @@ std::string render_children(const StepView& view, const std::vector<ChildView>& 
     text += fmt::format("Each is a separate session with its own inputs: begin it with {} and only its token.\n",
                         surface == Surface::kTools ? "continue_workflow" : "`signalbox session continue`");
   }
+  const std::string checks = requirement_text(view.program, view.node.position, view.context, view.braces);
+  if (!checks.empty()) text += fmt::format("Checked when you continue here:\n{}\n", checks);
   text += needed > 0 ? fmt::format("This step continues when {} of {} have completed.", needed, children.size())
                      : std::string("This step continues when all have ended.");
   text += " Then continue here with the `continueToken` below.\n";
