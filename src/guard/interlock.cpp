@@ -230,7 +230,7 @@ class Judge {
   std::optional<std::string> refuse_out_of_scope(const CommandEffect& effect) const {
     if (step_.out_of_scope.empty()) return std::nullopt;
     for (const Target& target : effect.targets) {
-      if (!is_resolvable(target)) continue;
+      if (!is_resolvable(target) && !target.is_list) continue;
       const PathForms places = places_of(target);
       if (places.is_agents_own) continue;
       if (!places.blocked_reason.empty()) {

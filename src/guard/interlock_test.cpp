@@ -154,7 +154,7 @@ TEST(Interlock, CommandsWithinTheGlobsAreAllowed) {
     EXPECT_EQ(run(chain, line), "") << line;
   }
   for (const char* line : {"chmod +x README.md", "touch -r src/a README.md", "(cd docs && touch a)",
-                           "(cd src); touch a", "black .", "git checkout -b x main"}) {
+                           "(cd src); touch a", "black .", "touch src/{a,b}.c", "git checkout -b x main"}) {
     EXPECT_NE(run(chain, line), "") << line;
   }
 }
@@ -209,6 +209,14 @@ TEST(Interlock, AFileThatASentenceNamesIsOutOfScopeAndTheSentenceIsTheReason) {
   EXPECT_THAT(run({open}, "echo x > src/auth.c"), HasSubstr("out of scope"));
   EXPECT_THAT(run({open}, "rm -r src"), HasSubstr("out of scope"));
   EXPECT_THAT(run({open}, "rm src/*.c"), HasSubstr("out of scope"));
+  for (const char* line : {"touch src/{auth,main}.c", "rm src/{auth.c,main.c}", "pushd src && rm auth.c",
+                           "find src -name '*.c' -exec sed -i s/a/b/ {} +", "find . -exec rm {} \\;"}) {
+    EXPECT_THAT(run({open}, line), HasSubstr("out of scope")) << line;
+  }
+  for (const char* line : {"touch lib/{auth,main}.c", "pushd lib && rm auth.c", "find lib -exec rm {} +",
+                           "find src -exec grep auth {} +"}) {
+    EXPECT_EQ(run({open}, line), "") << line;
+  }
   EXPECT_EQ(run({open}, "rm -r lib"), "");
 }
 

@@ -106,6 +106,8 @@ Value context_at(const Program& program, const Position& position, const Value& 
 // the submission merged in.
 std::vector<Blocker> check(const Program& program, const Node& node, const Value& after, const Submission& submission);
 
+// Fails with kLimit; `what` begins the message.
+Status check_context_size(const Value& context, std::string_view what);
 // Fails with kInvalid or kLimit: reserved keys, too large, not an object. Shallow merge; null removes a key.
 Result<Value> merge_context(const Value& context, const Value& changes);
 

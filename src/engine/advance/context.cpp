@@ -34,7 +34,9 @@ Status check_key(const std::string& key, const Value& value) {
   return {};
 }
 
-Status check_size(const Value& context, std::string_view what) {
+}  // namespace
+
+Status check_context_size(const Value& context, std::string_view what) {
   if (context.size() > limits::kContextKeys) {
     return fail(ErrorCode::kLimit,
                 fmt::format("{} has {} keys; {} are allowed", what, context.size(), limits::kContextKeys),
@@ -49,15 +51,13 @@ Status check_size(const Value& context, std::string_view what) {
   return {};
 }
 
-}  // namespace
-
 Result<Value> merge_context(const Value& context, const Value& changes) {
   if (changes.is_null()) return context.is_null() ? Value::object() : context;
   if (!changes.is_object()) {
     return fail(ErrorCode::kInvalid, fmt::format("context is {}, not an object", kind_name(changes.kind())),
                 "Send keys and values: {\"key\": value}.");
   }
-  SB_TRY(check_size(changes, "the context sent"));
+  SB_TRY(check_context_size(changes, "the context sent"));
   std::map<std::string_view, const Value*> wanted;
   for (const auto& [key, value] : changes.members()) {
     SB_TRY(check_key(key, value));
@@ -78,7 +78,7 @@ Result<Value> merge_context(const Value& context, const Value& changes) {
   for (const auto& [key, value] : changes.members()) {
     if (wanted.contains(key) && !value.is_null()) merged.members().push_back({key, value});
   }
-  SB_TRY(check_size(merged, "the session's context"));
+  SB_TRY(check_context_size(merged, "the session's context"));
   return merged;
 }
 

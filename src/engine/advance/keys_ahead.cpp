@@ -12,9 +12,29 @@ using workflow::Foresight;
 using workflow::Loop;
 using workflow::Step;
 
+// What a step sets when it runs.
+std::set<std::string> keys_set_by(const Step& step) {
+  std::set<std::string> keys;
+  if (const auto* decision = step.decision()) {
+    keys.insert(decision->capture_as.empty() ? step.id : decision->capture_as);
+  }
+  if (const auto* call = step.call()) keys.insert(call->call.capture_as);
+  if (const auto* parallel = step.parallel()) {
+    for (const auto& delegation : parallel->delegations) keys.insert(delegation.capture_as);
+  }
+  if (const auto* loop = step.loop()) keys.insert(loop->loop.capture_as);
+  for (const workflow::Capture& capture : step.captures) keys.insert(capture.key);
+  for (const workflow::DerivedCount& count : step.counts) keys.insert(count.key);
+  return keys;
+}
+
 bool sets(const Step& step, const std::string& key) {
-  return std::ranges::any_of(step.captures, [&](const workflow::Capture& own) { return own.key == key; }) ||
-         std::ranges::any_of(step.counts, [&](const workflow::DerivedCount& own) { return own.key == key; });
+  return keys_set_by(step).contains(key);
+}
+
+bool ends_by_condition(const Loop& loop) {
+  const bool has_condition = loop.kind == Loop::Kind::kWhile || loop.kind == Loop::Kind::kUntil;
+  return has_condition && std::holds_alternative<Condition>(loop.source);
 }
 
 Foresight certain_if(bool is_true) {
@@ -30,6 +50,8 @@ class Ahead {
   std::vector<KeyAhead> keys() && {
     if (from_ == kNoStep) return {};
     const Step& step = *at(from_).step;
+    made_ = keys_set_by(step);
+    for (const workflow::Capture& sent : step.captures) made_.erase(sent.key);  // by its agent, if at all
     if (step.jump && foresee(step.jump->when) != Foresight::kFalse) is_certain_ = false;
     if (at(from_).exits != kNoStep) {
       is_certain_ = false;
@@ -63,7 +85,9 @@ class Ahead {
   }
 
   void iterate(StepNo loop) {
-    const Foresight again = has_iteration(loop, iteration_of(loop) + 1);
+    Foresight again = has_iteration(loop, iteration_of(loop) + 1);
+    // Its own steps change such a condition, declared or not; otherwise it would never end.
+    if (again == Foresight::kTrue && ends_by_condition(at(loop).step->loop()->loop)) again = Foresight::kOpen;
     if (again == Foresight::kFalse) return follow(loop);
     if (again == Foresight::kOpen) is_certain_ = false;
     change_variables(loop);
@@ -130,7 +154,8 @@ class Ahead {
     bool may_pass = will_run == Foresight::kOpen;
     if (step.loop() != nullptr) may_pass = enter(number) || may_pass;
     if (!may_pass) return;
-    note_made(step);
+    // The steps after a skippable one may rely on what it sets.
+    made_.merge(keys_set_by(step));
     follow(number);
   }
 
@@ -149,20 +174,6 @@ class Ahead {
     change_variables(number);
     visit(at(number).body);
     return first == Foresight::kOpen && std::holds_alternative<Condition>(at(number).step->loop()->loop.source);
-  }
-
-  // What a skippable step sets when it runs: the steps after it may rely on it.
-  void note_made(const Step& step) {
-    if (const auto* decision = step.decision()) {
-      made_.insert(decision->capture_as.empty() ? step.id : decision->capture_as);
-    }
-    if (const auto* call = step.call()) made_.insert(call->call.capture_as);
-    if (const auto* parallel = step.parallel()) {
-      for (const auto& delegation : parallel->delegations) made_.insert(delegation.capture_as);
-    }
-    if (const auto* loop = step.loop()) made_.insert(loop->loop.capture_as);
-    for (const workflow::Capture& capture : step.captures) made_.insert(capture.key);
-    for (const workflow::DerivedCount& count : step.counts) made_.insert(count.key);
   }
 
   void consider(const KeyNeed& need, StepNo needed_by) {

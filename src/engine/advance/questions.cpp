@@ -68,7 +68,7 @@ std::string shown_context(const Value& context) {
 
 std::string where(const SessionNode& asked) {
   const std::string attempt = asked.node.attempt > 1 ? fmt::format("\nAttempt {}", asked.node.attempt) : "";
-  return fmt::format("{}: {}{}\nGoal: {}\nSession {}", asked.program.definition().name, asked.step().title, attempt,
+  return fmt::format("{}: {}{}\nGoal: {}\nSession {}", asked.summary.workflow_name, asked.node.title, attempt,
                      shown(asked.summary.goal, 500), asked.summary.id);
 }
 

@@ -40,7 +40,8 @@ void add_contract(std::string& lines, const Program& program, const Step& step, 
 }
 
 // The loop's exit decision, if the step carries it without having the contract itself.
-void add_exit(std::string& lines, const Program& program, const ProgramStep& place) {
+void add_exit(std::string& lines, const Program& program, const ProgramStep& place, const Value& context,
+              workflow::Braces braces) {
   if (place.exits == kNoStep) return;
   const Step& loop = *program.at(place.exits).step;
   const auto* source = std::get_if<workflow::Loop::FromArtifact>(&loop.loop()->loop.source);
@@ -49,7 +50,8 @@ void add_exit(std::string& lines, const Program& program, const ProgramStep& pla
   if (contract == nullptr) return;
   lines += fmt::format(
       "- To leave \"{}\", an artifact `{}` in `artifacts`; without one the loop continues. {}\n  Example: {}\n",
-      loop.title, contract->kind, trimmed_end(contract->help), to_json(contract->example));
+      workflow::fill_in_line(loop.title, context, braces), contract->kind, trimmed_end(contract->help),
+      to_json(contract->example));
 }
 
 void add_assessments(std::string& lines, const Program& program, const Step& step) {
@@ -119,7 +121,7 @@ std::string requirement_text(const Program& program, const Position& position, c
   std::string lines;
   add_notes(lines, step, wanted, context);
   add_contract(lines, program, step, context);
-  add_exit(lines, program, program.at(number));
+  add_exit(lines, program, program.at(number), context, braces);
   add_assessments(lines, program, step);
   add_captures(lines, program, step, wanted, context, braces);
   add_what_follows(lines, step, context);

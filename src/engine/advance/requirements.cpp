@@ -60,10 +60,16 @@ Value requirements(const Program& program, const Position& position, const Value
                                   {"assessments", Value::array()},
                                   {"captures", Value::array()},
                                   {"criteria", Value::array()}});
-  if (kind_at(program, position) != NodeKind::kStep) return required;
+  const NodeKind kind = kind_at(program, position);
+  if (kind == NodeKind::kEnd) return required;
   const StepNo number = program.find(position.step);
   const Step& step = *program.at(number).step;
   const Value view = context_at(program, position, context);
+  if (kind != NodeKind::kStep) {
+    // What comes next can need keys that only the agent that continues here can set.
+    required.set("captures", captures_of(program, position, number, view));
+    return required;
+  }
   required.set("notes", !step.contract && !step.notes_optional);
   if (step.contract) required.set("contracts", Value::array({step.contract->ref}));
   if (!step.assessment_refs.empty()) required.set("assessments", workflow::to_requirements(program.definition(), step));

@@ -8,6 +8,7 @@
 #include "base/text.hpp"
 #include "base/text/printable.hpp"
 #include "base/text/unicode.hpp"
+#include "engine/state/session_node.hpp"
 
 namespace sb::engine {
 namespace {
@@ -47,14 +48,16 @@ std::string goal_gist(const std::string& goal) {
 std::string child_line(const ChildView& child) {
   std::vector<std::string> about;
   if (!child.label.empty()) about.push_back(child.label);
-  if (!child.id.starts_with(child.workflow_id)) about.push_back(child.workflow_id);
+  if (!child.id.starts_with(child.workflow_id) && !is_loop_body(child.workflow_id)) about.push_back(child.workflow_id);
   if (!child.tier.empty()) about.push_back("model tier " + child.tier);
   std::string line = "- " + child.id;
   if (!about.empty()) line += fmt::format(" ({})", fmt::join(about, ", "));
   if (!child.goal.empty()) line += ": " + goal_gist(child.goal);
   if (!child.outcome.empty()) {
-    line += fmt::format(" [{}{}{}]", child.outcome, child.reason.empty() ? "" : ": ", child.reason);
+    line +=
+        fmt::format(" [{}{}{}]", child.outcome, child.reason.empty() ? "" : ": ", one_line(printable(child.reason)));
   } else if (!child.token.empty()) {
+    if (!child.decision.empty()) line += fmt::format(" [waits for a person to answer {}]", child.decision);
     line += "\n  continueToken: " + child.token;
   } else {
     line += " [queued]";
@@ -132,17 +135,19 @@ std::string render_children(const StepView& view, const std::vector<ChildView>& 
     text += fmt::format("Each is a separate session with its own inputs: begin it with {} and only its token.\n",
                         surface == Surface::kTools ? "continue_workflow" : "`signalbox session continue`");
   }
+  const std::string checks = requirement_text(view.program, view.node.position, view.context, view.braces);
+  if (!checks.empty()) text += fmt::format("Checked when you continue here:\n{}\n", checks);
   text += needed > 0 ? fmt::format("This step continues when {} of {} have completed.", needed, children.size())
                      : std::string("This step continues when all have ended.");
   text += " Then continue here with the `continueToken` below.\n";
   return text;
 }
 
-std::string render_complete(const Program& program, const std::vector<std::string>& notices,
+std::string render_complete(std::string_view workflow_name, const std::vector<std::string>& notices,
                             const std::string& results) {
   std::string text;
   add_notices(text, notices);
-  return text + results + fmt::format("{} is complete. There is nothing left to deliver.\n", program.definition().name);
+  return text + results + fmt::format("{} is complete. There is nothing left to deliver.\n", workflow_name);
 }
 
 std::string already_delivered_notice(const Summary& summary) {

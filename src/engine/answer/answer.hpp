@@ -69,6 +69,7 @@ std::string render_blocked(const Program& program, const Node& node, const std::
 // The sessions a step has started; one that ended has an outcome and needs no token.
 struct ChildView {
   std::string id = {}, workflow_id = {}, goal = {}, token = {}, outcome = {}, reason = {}, label = {}, tier = {};
+  std::string decision = {};  // it waits for a person to answer
 };
 // The session waits for a person or an evaluator.
 struct AwaitingView {
@@ -89,7 +90,7 @@ std::string render_awaiting(const AwaitingView& view);
 std::string render_children(const StepView& view, const std::vector<ChildView>& children, int needed = 0,
                             Surface surface = Surface::kCommands);
 
-std::string render_complete(const Program& program, const std::vector<std::string>& notices,
+std::string render_complete(std::string_view workflow_name, const std::vector<std::string>& notices,
                             const std::string& results = {});
 
 // Notices for render_step.

@@ -408,8 +408,7 @@ TEST(Answer, ChildrenAreShownWithTokensAndOutcomes) {
 }
 
 TEST(Answer, TheEndAndAnOldNodeAreReported) {
-  const RenderedSteps rendered("steps: [{id: one, title: T, prompt: P}]");
-  EXPECT_EQ(render_complete(rendered.program(), {"a limit was reached"}),
+  EXPECT_EQ(render_complete("Shown", {"a limit was reached"}),
             "Note: a limit was reached\n\nShown is complete. There is nothing left to deliver.\n");
   Summary summary;
   summary.tip = 7;

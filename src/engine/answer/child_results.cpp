@@ -62,20 +62,24 @@ std::string quoted_part(std::string_view text, std::size_t bytes) {
   return fmt::format("{}… ({} bytes in total)\n", shown, text.size());
 }
 
-Value captured_value(const ChildResult& result) {
+Value captured_value(const ChildResult& result, std::size_t bytes) {
   Value value = Value::object({{"outcome", result.outcome}});
   if (!result.reason.empty()) value.set("reason", result.reason);
   if (!result.session.empty()) value.set("session", result.session);
-  const bool is_long = result.notes.size() > kCapturedNotesBytes;
+  std::size_t left = bytes - std::min(bytes, to_json(value).size());
+  const std::size_t notes_bytes = to_json(Value(result.notes)).size();
+  const bool is_long = result.notes.size() > kCapturedNotesBytes || notes_bytes > left;
   if (is_long) value.set("notesBytes", result.notes.size());
   value.set("notes", is_long ? fmt::format("[{} bytes: signalbox session show {}]", result.notes.size(), result.session)
                              : result.notes);
+  if (!is_long) left -= notes_bytes;
   Value artifacts = Value::array();
   for (const ChildResult::Artifact& artifact : result.artifacts) {
+    const bool is_included = !artifact.value.is_null() && artifact.bytes <= left;
+    if (is_included) left -= artifact.bytes;
     artifacts.push_back(
-        artifact.value.is_null()
-            ? Value::object({{"kind", artifact.kind}, {"artifact", artifact.hash}, {"bytes", artifact.bytes}})
-            : artifact.value);
+        is_included ? artifact.value
+                    : Value::object({{"kind", artifact.kind}, {"artifact", artifact.hash}, {"bytes", artifact.bytes}}));
   }
   value.set("artifacts", std::move(artifacts));
   return value;

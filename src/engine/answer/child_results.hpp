@@ -24,9 +24,9 @@ struct ChildResult {
 
 inline constexpr std::size_t kIncludedArtifactBytes = 32u << 10;
 
-// {outcome, [reason], [session], notes, artifacts}: what a parent captures. What is too large for a context is named
-// instead of included.
-Value captured_value(const ChildResult& result);
+// {outcome, [reason], [session], notes, artifacts}: what a parent captures. What does not fit into `bytes` is named
+// instead of included, and notes of more than 8 KiB always are.
+Value captured_value(const ChildResult& result, std::size_t bytes = std::string::npos);
 
 // Notes and artifacts of each within its share of `budget`, the rest by reference. Their texts stand behind bars or are
 // JSON on one line, so that none of them can pass as ours. Empty without results.

@@ -123,6 +123,14 @@ void give_goals(const SessionNode& at, const Value& context, std::vector<Child>&
   }
 }
 
+// What tells an item from the others: a text, or the first of its members that is usually one.
+std::string name_of_item(const Value& item) {
+  for (const std::string_view member : {"title", "name", "label", "id", "key"}) {
+    if (std::string name = name_in(item.is_object() ? item[member] : item); !name.empty()) return name;
+  }
+  return {};
+}
+
 std::vector<Child> loop_children(const SessionNode& at, const Value& context) {
   const workflow::Step& step = at.step();
   const workflow::Loop& loop = step.loop()->loop;
@@ -137,8 +145,9 @@ std::vector<Child> loop_children(const SessionNode& at, const Value& context) {
     child.id = fmt::format("{}#{}", step.id, i + 1);
     child.workflow_id = step.id + "#body";
     if (body != calls.end()) child.hash = body->second;
-    child.goal = fmt::format("{} ({} of {}): {}", workflow::fill_in_line(step.title, context, at.braces()), i + 1,
-                             count, at.summary.goal);
+    child.label = name_of_item(items->items()[i]);
+    child.goal = fmt::format("{} ({}{}{} of {}): {}", workflow::fill_in_line(step.title, context, at.braces()),
+                             child.label, child.label.empty() ? "" : ", ", i + 1, count, at.summary.goal);
     child.context = context;
     child.context.set(loop.item_var, items->items()[i]);
     child.context.set(loop.index_var, i);

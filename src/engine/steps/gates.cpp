@@ -4,6 +4,7 @@
 
 #include "base/limits.hpp"
 #include "engine/transaction/session_events.hpp"
+#include "workflow/compile/prompt_text.hpp"
 
 namespace sb::engine {
 namespace {
@@ -25,14 +26,16 @@ Value context_set_by(const AdvanceResult& outcome) {
 }
 
 // The session that judges a delivery, without its program.
-NewSession evaluation_of(const StepUpdate& step, const AttemptOutput& output) {
+NewSession evaluation_of(const StepUpdate& step, const AttemptOutput& output, const Value& context) {
   const workflow::Step& judged = step.definition();
   const std::string& goal = step.summary().goal;
+  workflow::Filler filler(context, step.here().braces(),
+                          {.value_bytes = limits::kFilledValueBytes, .all_bytes = limits::kFilledBytes});
   NewSession session = NewSession::below(step.summary(), step.number, "gate");
-  session.goal = fmt::format("Judge the delivery of step \"{}\" for: {}", judged.title, goal);
+  session.goal = fmt::format("Judge the delivery of step \"{}\" for: {}", step.node().title, goal);
   session.context = Value::object({{"gatedStepId", judged.id},
-                                   {"gatedStepTitle", judged.title},
-                                   {"gatedStepPrompt", judged.prompt},
+                                   {"gatedStepTitle", step.node().title},
+                                   {"gatedStepPrompt", filler.fill(judged.prompt)},
                                    {"gatedGoal", goal},
                                    {"gatedNotes", output.notes},
                                    {"gatedArtifacts", Value(Value::Array(output.artifacts))},
@@ -62,7 +65,8 @@ Result<SessionResponse> Gates::open(const StepUpdate& step, const AdvanceResult&
   const bool can_be_evaluated = !is_signed && step.summary().is_autonomous && evaluator != calls.end() &&
                                 step.summary().depth + 1 <= limits::kChildDepth;
   if (is_person || !can_be_evaluated) return ask_person(step, output, is_person, "");
-  NewSession evaluation = evaluation_of(step, output);
+  const Value context = context_at(step.program, step.node().position, outcome.context);
+  NewSession evaluation = evaluation_of(step, output, context);
   evaluation.program = SB_TRY(programs_.get(step.transaction(), evaluator->second));
   const auto created = opener_.create_session(step.transaction(), std::move(evaluation));
   if (!created) {

@@ -106,8 +106,9 @@ class EarlierIterations {
 }  // namespace
 
 Result<std::string> iterations_before(store::Snapshot& snapshot, const SessionNode& at, const Node& from,
-                                      const AdvanceResult* outcome) {
-  const LoopFrame* frame = begun_iteration(at.program, from.position, at.node.position);
+                                      const AdvanceResult* outcome, bool is_resumed) {
+  const LoopFrame* frame = is_resumed ? repeated_loop(at.program, at.node.position)
+                                      : begun_iteration(at.program, from.position, at.node.position);
   if (frame == nullptr) return std::string();
   return EarlierIterations(snapshot, at, *frame).text(from, outcome);
 }
@@ -118,7 +119,8 @@ Result<std::string> iterations_for_children(store::Snapshot& snapshot, const Ses
   if (frame == nullptr) return std::string();
   const std::string earlier = SB_TRY(EarlierIterations(snapshot, at, *frame).text(from, outcome));
   if (earlier.empty()) return earlier;
-  const std::string& title = at.program.step(frame->loop).title;
+  const Value context = context_at(at.program, at.node.position, SB_TRY(read_json_blob(snapshot, at.node.context)));
+  const std::string title = workflow::fill_in_line(at.program.step(frame->loop).title, context, at.braces());
   return fmt::format(
       "This is iteration {} of \"{}\". Keep what the earlier ones produced and add what they missed.\n\n{}",
       frame->iteration + 1, title, earlier);

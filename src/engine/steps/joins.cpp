@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "base/limits.hpp"
+#include "base/text/printable.hpp"
 #include "engine/steps/read_child_result.hpp"
 #include "engine/transaction/session_events.hpp"
 #include "workflow/check/contract.hpp"
@@ -12,16 +14,24 @@ namespace sb::engine {
 namespace {
 
 constexpr std::string_view kChildOutcome = "wr.child_outcome";
+// Of a captured result, besides its parts: its key, its members, references to what is not included.
+constexpr std::size_t kCapturedOverhead = 300;
 
 bool has_ended(const Child& child) {
   return !child.outcome.empty();
+}
+
+// `taster is dead: its agent is gone`; a reason is somebody's text.
+std::string how_it_ended(const Child& child) {
+  return fmt::format("{} is {}{}{}", child.id, child.outcome, child.reason.empty() ? "" : ": ",
+                     one_line(printable(child.reason)));
 }
 
 std::string name_ended_badly(const std::vector<Child>& children) {
   std::string text;
   for (const Child& child : children) {
     if (!has_ended(child) || child.outcome == "complete") continue;
-    text += fmt::format("- {} is {}{}{}\n", child.id, child.outcome, child.reason.empty() ? "" : ": ", child.reason);
+    text += fmt::format("- {}\n", how_it_ended(child));
   }
   return text;
 }
@@ -35,6 +45,12 @@ std::vector<Blocker> still_open(const std::vector<ChildView>& children) {
   std::vector<Blocker> blockers;
   for (const ChildView& child : children) {
     if (!child.outcome.empty()) continue;
+    if (!child.decision.empty()) {
+      blockers.push_back({BlockerCode::kChildrenOpen, child.id,
+                          fmt::format("{} waits for a person to answer {}", child.id, child.decision),
+                          "Tell them; continue it with its own token once they have answered", Value()});
+      continue;
+    }
     const std::string state = child.token.empty() ? "has not started" : "is not finished";
     blockers.push_back(
         {BlockerCode::kChildrenOpen, child.id, fmt::format("{} {}", child.id, state),
@@ -66,15 +82,17 @@ Status check_reports(const std::vector<Child>& children, const Submission& submi
   return {};
 }
 
-// What the children leave in the context, by key.
-Result<Value> captured_values(const StepUpdate& step) {
+// What the children leave in the context, by key, each within its share of `room`.
+Result<Value> captured_values(const StepUpdate& step, std::size_t room) {
   const workflow::LoopStep* loop = step.definition().loop();
   const std::string key = loop != nullptr ? loop->loop.capture_as : "";
+  const std::vector<Child>& children = step.node().children;
+  const std::size_t share = room / std::max<std::size_t>(children.size(), 1);
   Value captured = Value::object();
   Value all = Value::array();
-  for (const Child& child : step.node().children) {
+  for (const Child& child : children) {
     if (child.capture_as.empty() && key.empty()) continue;
-    Value result = captured_value(SB_TRY(read_child_result(step.transaction(), child)));
+    Value result = captured_value(SB_TRY(read_child_result(step.transaction(), child)), share);
     if (loop != nullptr) {
       all.push_back(std::move(result));
     } else {
@@ -164,23 +182,21 @@ Result<SessionResponse> Joins::ask_about_quorum(const StepUpdate& step, const st
 
 Result<SessionResponse> Joins::join(const StepUpdate& step, const Submission& submission) {
   const Node node = step.node();
-  const Value captured = SB_TRY(captured_values(step));
-  Value changes = captured;
-  if (submission.context.is_object()) {
-    for (const Value::Member& member : submission.context.members()) changes.set(member.name, member.value);
-  }
+  // As large as the context allows, so that the step can always end.
+  const Value own = SB_TRY(merge_context(SB_TRY(step.context()), submission.context));
+  const std::size_t taken = to_json(own).size() + kCapturedOverhead * (node.children.size() + 1);
+  const Value captured = SB_TRY(captured_values(step, limits::kContextBytes - std::min(limits::kContextBytes, taken)));
   AdvanceResult moved;
-  moved.context = SB_TRY(merge_context(SB_TRY(step.context()), changes));
+  moved.context = SB_TRY(merge_context(SB_TRY(merge_context(own, captured)), submission.context));
   moved.move = next_position(step.program, node.position, node.jumps, moved.context, {}, false);
   moved.notes_to_agent = moved.move.warnings;
   const auto in_the_way = opening_blockers(step.program, step.summary(), moved);
   if (!in_the_way.empty()) return responses_.blocked(step.transaction(), step.here(), in_the_way, false);
   for (const Child& child : node.children) {
     if (child.outcome == "complete") continue;
-    moved.notes_to_agent.push_back(
-        child.outcome.empty()
-            ? fmt::format("{} was not waited for: enough others had completed.", child.id)
-            : fmt::format("{} is {}{}{}.", child.id, child.outcome, child.reason.empty() ? "" : ": ", child.reason));
+    moved.notes_to_agent.push_back(child.outcome.empty()
+                                       ? fmt::format("{} was not waited for: enough others had completed.", child.id)
+                                       : how_it_ended(child) + ".");
     if (child.outcome.empty() && !child.session.empty()) {
       SB_TRY(stopper_.stop(step.transaction(), child.session, "enough others had completed", "parent"));
     }

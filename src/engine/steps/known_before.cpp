@@ -89,9 +89,7 @@ Result<std::string> recall_before(store::Snapshot& snapshot, const SessionNode& 
     past.node = parent->number;
     past.parent = parent->parent;
     past.step_id = parent->position.step;
-    if (const StepNo step = at.program.find(past.step_id); step != kNoStep) {
-      past.title = at.program.at(step).step->title;
-    }
+    past.title = parent->title;
     past.notes = SB_TRY(read_notes(snapshot, session, attempt->output_seq));
     if (is_blank(past.notes)) past.notes = SB_TRY(outcome_of_step(snapshot, at.program, *parent, current.context));
     current = std::move(*parent);

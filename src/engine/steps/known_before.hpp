@@ -28,10 +28,11 @@ Result<std::string> results_before(store::Snapshot& snapshot, const std::vector<
 Result<std::string> values_before(store::Snapshot& snapshot, const SessionNode& at, const std::vector<Node>& joined,
                                   std::set<std::string, std::less<>> shown, Surface surface);
 
-// For the first step of a later iteration, coming from `from`. Reads a bounded number of steps, however long the loop
-// is. `outcome`: what has just been delivered there and is not in the rows yet; may be null.
+// For the first step of a later iteration, coming from `from`; for an agent that resumes, also for its other steps.
+// Reads a bounded number of steps, however long the loop is. `outcome`: what has just been delivered there and is not
+// in the rows yet; may be null.
 Result<std::string> iterations_before(store::Snapshot& snapshot, const SessionNode& at, const Node& from,
-                                      const AdvanceResult* outcome);
+                                      const AdvanceResult* outcome, bool is_resumed);
 // For the sessions that a step of a later iteration starts, whichever step of it.
 Result<std::string> iterations_for_children(store::Snapshot& snapshot, const SessionNode& at, const Node& from,
                                             const AdvanceResult* outcome);

@@ -54,7 +54,7 @@ Value started_value(const NewSession& new_session, const std::string& context, c
   Value value = Value::object({{"v", 1},
                                {"session", new_session.id},
                                {"workflow", definition.id},
-                               {"name", definition.name},
+                               {"name", new_session.name.empty() ? definition.name : new_session.name},
                                {"hash", new_session.program->hash()},
                                {"origins", origins_value(new_session.origins)},
                                {"goal", new_session.goal},

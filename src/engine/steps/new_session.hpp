@@ -17,6 +17,7 @@ struct NewSession {
   std::string id;  // empty: a new one
   std::shared_ptr<const Program> program;
   std::vector<workflow::Origin> origins;  // its own first; none for a child session
+  std::string name = {};                  // empty: that of its workflow
   std::string goal;
   Value context;
   std::string workspace, repository, git_branch, git_head;

@@ -59,6 +59,7 @@ Value children_value(const std::vector<ChildView>& children) {
     if (!child.label.empty()) item.set("label", child.label);
     if (!child.tier.empty()) item.set("modelTier", child.tier);
     if (!child.token.empty()) item.set("continueToken", child.token);
+    if (!child.decision.empty()) item.set("decision", child.decision);
     if (!child.outcome.empty()) item.set("outcome", child.outcome);
     listed.push_back(std::move(item));
   }
@@ -70,11 +71,11 @@ Result<Value> seen_context(store::Snapshot& snapshot, const SessionNode& at) {
 }
 
 SessionResponse complete(const SessionNode& at, const std::vector<std::string>& notices, const std::string& results) {
-  return {render_complete(at.program, notices, results), Value::object({{"kind", "complete"},
-                                                                        {"sessionId", at.summary.id},
-                                                                        {"isComplete", true},
-                                                                        {"pending", Value()},
-                                                                        {"nextIntent", "complete"}})};
+  return {render_complete(at.summary.workflow_name, notices, results), Value::object({{"kind", "complete"},
+                                                                                      {"sessionId", at.summary.id},
+                                                                                      {"isComplete", true},
+                                                                                      {"pending", Value()},
+                                                                                      {"nextIntent", "complete"}})};
 }
 
 }  // namespace
@@ -109,7 +110,7 @@ Result<SessionResponse> ResponseWriter::open(store::Snapshot& snapshot, const Se
     view.recall = SB_TRY(recall_before(snapshot, at));
   }
   if (before) {
-    view.iterated = SB_TRY(iterations_before(snapshot, at, *before, occasion.outcome));
+    view.iterated = SB_TRY(iterations_before(snapshot, at, *before, occasion.outcome, is_resumed));
   }
   if (!at.node.waiting) return step(snapshot, at, view);
   // An agent that resumes here is shown the next step without this.
@@ -231,6 +232,11 @@ Result<std::vector<ChildView>> ResponseWriter::children(store::Snapshot& snapsho
       const auto tip = summary ? SB_TRY(read_node(snapshot, child.session, summary->tip)) : std::nullopt;
       if (tip && tip->kind != NodeKind::kEnd && summary->status != SessionStatus::kStopped) {
         view.token = tokens_.mint(Purpose::kContinue, child.session, tip->number, tip->attempt);
+        if (tip->waiting) view.decision = tip->waiting->decision;
+      } else {
+        // Ended, but not joined yet.
+        view.outcome = summary && summary->status == SessionStatus::kComplete ? "complete" : "stopped";
+        if (summary) view.reason = summary->stopped_reason;
       }
     }
     views.push_back(std::move(view));

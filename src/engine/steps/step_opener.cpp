@@ -152,14 +152,23 @@ Result<bool> StepOpener::start_child(const StepUpdate& step, const Child& child)
   if (own.depth + 1 > limits::kChildDepth) {
     return ended("dead", fmt::format("sessions may be nested at most {} deep", limits::kChildDepth));
   }
+  Value given = child.context;
+  if (given.find("goal") == nullptr) given.set("goal", child.goal);
+  if (const auto fits = check_context_size(given, "what it would be given"); !fits) {
+    return ended("dead", fmt::format("{} cannot start: {}", child.workflow_id, fits.error().message));
+  }
   NewSession new_session = NewSession::below(own, step.number, child.id);
   new_session.program = SB_TRY(programs_.get(step.transaction(), child.hash));
   new_session.goal = child.goal;
-  new_session.context = child.context;
+  new_session.context = std::move(given);
   new_session.braces = braces_below(own, child.workflow_id);
   new_session.repository = own.repository;
   new_session.git_branch = own.git_branch;
   new_session.git_head = own.git_head;
+  if (is_loop_body(child.workflow_id)) {
+    new_session.name =
+        workflow::fill_in_line(new_session.program->definition().name, child.context, step.here().braces());
+  }
   const auto created = create_session(step.transaction(), std::move(new_session));
   if (!created && created.error().rule != "PRECONDITION_FAILED") return std::unexpected(created.error());
   if (!created) return ended("dead", created.error().message);

@@ -2,32 +2,20 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "base/document/shown_values.hpp"
-#include "engine/answer/child_results.hpp"
 #include "engine/steps/read_child_result.hpp"
 #include "engine/transaction/session_events.hpp"
 
 namespace sb::engine {
 namespace {
 
-constexpr std::size_t kReadChildren = 12;
-constexpr std::size_t kOutcomeBytes = 2u << 10;
 constexpr std::size_t kDecidedBytes = 300;
 
 }  // namespace
 
 Result<std::string> outcome_of_step(store::Snapshot& snapshot, const Program& program, const Node& node,
                                     std::string_view context_after) {
-  if (node.kind == NodeKind::kChildren) {
-    std::vector<ChildResult> results;
-    const std::size_t count = std::min(node.children.size(), kReadChildren);
-    for (std::size_t i = 0; i < count; ++i) {
-      results.push_back(SB_TRY(read_child_result(snapshot, node.children[i])));
-    }
-    return results_brief(results, node.children.size() - count, kOutcomeBytes);
-  }
+  if (node.kind == NodeKind::kChildren) return brief_of_children(snapshot, node);
   const StepNo number = program.find(node.position.step);
   const workflow::DecisionStep* decision = number == kNoStep ? nullptr : program.at(number).step->decision();
   if (decision == nullptr || node.kind != NodeKind::kDecision) return std::string();

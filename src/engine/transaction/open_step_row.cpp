@@ -35,9 +35,11 @@ void add_entries(std::vector<std::string>& all, const std::vector<std::string>& 
   }
 }
 
+// A list of sentences, or one.
 void add_entries(std::vector<std::string>& all, const Value& entries) {
-  if (!entries.is_array()) return;
   std::vector<std::string> texts;
+  if (entries.is_string()) texts.push_back(entries.as_string());
+  if (!entries.is_array()) return add_entries(all, texts);
   for (const Value& entry : entries.items()) {
     if (entry.is_string()) texts.push_back(entry.as_string());
   }

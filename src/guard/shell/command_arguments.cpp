@@ -109,7 +109,7 @@ bool is_assignment(const ShellWord& word) {
 }
 
 ShellWord suffix_of(const ShellWord& word, std::size_t from) {
-  return {word.text.substr(from), word.is_known, word.is_pattern};
+  return {word.text.substr(from), word.is_known, word.is_pattern, word.is_list};
 }
 
 }  // namespace sb::guard

@@ -124,7 +124,7 @@ class Classifier {
 
   void follow(WordSpan arguments, std::string_view name) {
     const auto operands = parse_arguments(arguments, {}).operands;
-    const bool is_known_folder = name == "cd" && operands.size() == 1 && operands.front().is_known &&
+    const bool is_known_folder = name != "popd" && operands.size() == 1 && operands.front().is_known &&
                                  !operands.front().is_pattern && operands.front().text != "-";
     EffectList::WorkingFolder& place = effects_.place;
     if (!is_known_folder) {
@@ -314,15 +314,33 @@ class Classifier {
         if (i + 1 < arguments.size()) effects_.add_paths("find " + text, {arguments[i + 1]});
       }
       if (text != "-exec" && text != "-execdir" && text != "-ok" && text != "-okdir") continue;
-      std::vector<ShellWord> words;
+      const std::size_t from = i + 1;
       for (++i; i < arguments.size() && arguments[i].text != ";" && arguments[i].text != "+"; ++i) {
-        words.push_back(arguments[i]);
-        if (words.back().text.find("{}") != std::string::npos) words.back().is_known = false;
       }
+      const WordSpan command = arguments.subspan(from, i - from);
       const EffectList::WorkingFolder before = effects_.place;
       if (text.ends_with("dir")) effects_.place.is_known = false;
-      add_command(words, depth + 1);
+      add_found(command, places, depth);
       effects_.place = before;
+    }
+  }
+
+  // The command of `find -exec`: run for anything below the places.
+  void add_found(WordSpan command, const std::vector<ShellWord>& places, int depth) {
+    const bool names_them = std::ranges::any_of(command, [](const ShellWord& word) { return word.text == "{}"; });
+    for (const ShellWord& place : places) {
+      std::vector<ShellWord> words(command.begin(), command.end());
+      for (ShellWord& word : words) {
+        if (word.text == "{}") {
+          word = place;
+        } else if (word.text.find("{}") != std::string::npos) {
+          word.is_known = false;
+        }
+      }
+      const std::size_t before = effects_.found.size();
+      add_command(words, depth + 1);
+      for (std::size_t i = before; names_them && i < effects_.found.size(); ++i) effects_.found[i].is_recursive = true;
+      if (!names_them) return;
     }
   }
 

@@ -25,6 +25,7 @@ struct Target {
   std::string path;      // as written, relative to where the command line runs
   bool is_known = true;  // false: it contains a variable or the like, or its folder is unknown
   bool is_pattern = false;
+  bool is_list = false;  // not known as such: it stands for several, any of which may be an option or a folder
 };
 
 inline constexpr std::string_view kRedirection = "a redirection";  // the name of a write by `>`

@@ -231,7 +231,7 @@ void add_copies(EffectList& effects, const std::string& name, const CommandArgum
   if (makes_folders) written = own.operands;
   if (written.empty() && name == "ln" && own.operands.size() == 1) {
     const ShellWord& only = own.operands.front();
-    written.push_back({base_name(only.text), only.is_known, only.is_pattern});
+    written.push_back({base_name(only.text), only.is_known, only.is_pattern, only.is_list});
   }
   if (written.empty() && !own.operands.empty()) written.push_back(own.operands.back());
   effects.add_paths(name, written);

@@ -21,7 +21,8 @@ void EffectList::add_paths(std::string_view name, const std::vector<ShellWord>& 
   for (const ShellWord& word : words) {
     if (word.is_known && is_harmless_file(word.text)) continue;
     const bool is_absolute = word.text.starts_with('/');
-    Target target{word.text, word.is_known && (is_absolute || place.is_known), word.is_pattern};
+    const bool is_known = word.is_known && (is_absolute || place.is_known);
+    Target target{word.text, is_known && !word.is_list, word.is_pattern, is_known && word.is_list};
     if (!is_absolute && !place.folder.empty()) target.path = join_path(place.folder, word.text);
     effect.targets.push_back(std::move(target));
   }

@@ -346,13 +346,37 @@ class Reader {
         break;
       case '{':
       case '~':
-        if (c == '{' ? is_brace() : word.text.empty()) word.is_known = false;
+        if (c == '{' && is_brace()) {
+          if (read_names(word)) return;
+          word.is_known = false;
+        } else if (c == '~' && word.text.empty()) {
+          word.is_known = false;
+        }
         break;
       default:
         break;
     }
     word.text += c;
     ++at_;
+  }
+
+  // `{a,b.c}`, plain names: read as `*`, which matches them.
+  bool read_names(ShellWord& word) {
+    const std::string_view inner = rest().substr(1, rest().find('}') - 1);
+    const auto is_plain = [](char c) {
+      return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '-';
+    };
+    char before = ',';
+    for (const char c : inner) {
+      const bool begins_name = before == ',';
+      if (!is_plain(c) && (begins_name || (c != '.' && c != ',') || before == '.')) return false;
+      before = c;
+    }
+    if (before == ',' || inner.size() + 2 > rest().size()) return false;
+    word.text += '*';
+    word.is_pattern = word.is_list = true;
+    at_ += inner.size() + 2;
+    return true;
   }
 
   // `{}` and a lone brace are literal.

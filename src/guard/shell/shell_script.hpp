@@ -16,6 +16,7 @@ struct ShellWord {
   std::string text;         // without quotes
   bool is_known = true;     // false: it contains variables, substitutions, braces or `~`
   bool is_pattern = false;  // `*`, `?` or `[` outside quotes
+  bool is_list = false;     // `{a,b}`, which stands for several words; in the text it is `*`
 };
 
 struct ShellCommand {

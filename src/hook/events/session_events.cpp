@@ -141,7 +141,8 @@ std::string context_text(const Situation& situation, std::size_t room) {
   constexpr std::string_view kHeading = "\nContext:\n";
   constexpr std::size_t kLeastRoom = 80;
   if (room < kHeading.size() + kLeastRoom) return {};
-  std::string values = shown_values(situation.context, room - kHeading.size(), "rehydrating", {"goal"});
+  std::string values = shown_values(situation.context, room - kHeading.size(),
+                                    fmt::format("signalbox://session/{}", situation.current.step().session), {"goal"});
   while (values.ends_with('\n')) values.pop_back();
   return values.empty() ? values : std::string(kHeading) + values;
 }
