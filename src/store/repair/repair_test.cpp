@@ -165,6 +165,18 @@ TEST(Repair, OneFlippedBitInTheLogLosesNothing) {
   EXPECT_GT(refused, 0);
 }
 
+TEST(Repair, DamagedMarkOfTheLogLosesNothing) {
+  for (const std::size_t bit : {0, 8, 24, 25}) {
+    SCOPED_TRACE(testing::Message() << "bit " << bit);
+    Place place;
+    place.flip("-wal", bit);
+    const auto report = place.repair();
+    ASSERT_TRUE(report) << report.error().to_string();
+    EXPECT_TRUE(report->lost.empty());
+    EXPECT_EQ(place.heads(), full());
+  }
+}
+
 // Two neighbouring frames are gone: the pages of one are replaced by later frames, or rows are read from what is left.
 TEST(Repair, ZeroedBlockOfTheLogLosesAtMostItsOwnRows) {
   Place place;
