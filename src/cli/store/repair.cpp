@@ -7,6 +7,7 @@
 
 #include "base/text/printable.hpp"
 #include "cli/store/store_commands.hpp"
+#include "cli/workflow/open_catalog.hpp"
 #include "engine/recall/recall_index.hpp"
 #include "engine/state/events.hpp"
 #include "engine/state/keyring.hpp"
@@ -32,8 +33,45 @@ struct Rebuilt {
   std::vector<std::string> left;  // damage that nothing can restore, each with its way out
 };
 
-Status rebuild_sessions(store::Store& store, store::RepairReport& report, Rebuilt& rebuilt) {
+// A workflow that is installed as it was when the session started has the content that was lost.
+Result<bool> store_workflow_again(Context& context, store::Store& store, const std::string& session,
+                                  store::RepairReport& report) {
+  const auto summary = SB_TRY(store.read([&](store::Snapshot& s) { return engine::read_summary(s, session); }));
+  if (!summary) return false;
+  const auto catalog = open_catalog(context, {.workspace = summary->workspace});
+  if (!catalog) return false;
+  const auto entry = catalog->find(summary->workflow_id);
+  if (!entry) return false;
+  const auto bundle = catalog->compile(**entry);
+  if (!bundle || bundle->empty() || bundle->back()->hash != summary->hash) return false;
+  SB_TRY(store.write([&](store::Transaction& transaction) -> Status {
+    for (const auto& compiled : *bundle) {
+      std::erase(report.lost_blobs, SB_TRY(engine::put_json_blob(transaction, compiled->pinned)));
+    }
+    return {};
+  }));
+  return true;
+}
+
+Status restore_start(Context& context, store::Store& store, engine::RebuiltSession& session,
+                     store::RepairReport& report) {
+  if (std::ranges::none_of(session.left, is_of_start)) return {};
+  const std::size_t before = session.left.size();
+  // An earlier session may have the same workflow.
+  session.left = SB_TRY(engine::verify_session(store, session.session));
+  if (std::ranges::none_of(session.left, is_of_start)) return {};
+  if (!SB_TRY(store_workflow_again(context, store, session.session, report))) return {};
+  session.left = SB_TRY(engine::verify_session(store, session.session));
+  if (session.left.size() < before) {
+    report.found.push_back(
+        fmt::format("the workflow of session {} was lost; it was stored again as it is installed", session.session));
+  }
+  return {};
+}
+
+Status rebuild_sessions(Context& context, store::Store& store, store::RepairReport& report, Rebuilt& rebuilt) {
   for (engine::RebuiltSession& session : SB_TRY(engine::rebuild_sessions(store))) {
+    SB_TRY(restore_start(context, store, session, report));
     for (const engine::Damage& damage : session.left) {
       rebuilt.left.push_back(fmt::format("session {}: {}: {}. {}", session.session, damage.where, damage.message,
                                          way_out_of(session.session, damage)));
@@ -41,7 +79,7 @@ Status rebuild_sessions(store::Store& store, store::RepairReport& report, Rebuil
     if (session.has_changed) {
       report.found.push_back(fmt::format("the records of session {} did not fit its events", session.session));
     }
-    if (session.undone > 0) {
+    if (session.undone > 0 || session.is_gone) {
       store::LostEvents& lost = report.lost[engine::session_stream(session.session)];
       lost.last = std::max(lost.last, session.events + session.undone);
       lost.kept = session.events;
@@ -215,7 +253,7 @@ Result<int> repair(Context& context, const RepairCommandOptions& options) {
   Rebuilt rebuilt;
   const auto rebuild = [&](store::Store& store, store::RepairReport& report) -> Status {
     inbox::Inbox inbox(store, seams.clock, seams.random, operators, config.policy);
-    SB_TRY(rebuild_sessions(store, report, rebuilt));
+    SB_TRY(rebuild_sessions(context, store, report, rebuilt));
     SB_TRY(find_steps(store, report, rebuilt));
     SB_TRY(rebuild_decisions(inbox, report, rebuilt));
     SB_TRY(rebuild_runs(store, seams.clock, report, rebuilt));
