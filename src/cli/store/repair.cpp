@@ -33,39 +33,40 @@ struct Rebuilt {
   std::vector<std::string> left;  // damage that nothing can restore, each with its way out
 };
 
-// A workflow that is installed as it was when the session started has the content that was lost.
-Result<bool> store_workflow_again(Context& context, store::Store& store, const std::string& session,
-                                  store::RepairReport& report) {
-  const auto summary = SB_TRY(store.read([&](store::Snapshot& s) { return engine::read_summary(s, session); }));
-  if (!summary) return false;
-  const auto catalog = open_catalog(context, {.workspace = summary->workspace});
-  if (!catalog) return false;
-  const auto entry = catalog->find(summary->workflow_id);
-  if (!entry) return false;
+// What a session may have started with: its goal, and its workflow if that is installed as it was then.
+std::vector<Value> contents_of_start(Context& context, const engine::Summary& summary) {
+  std::vector<Value> contents = {Value::object({{"goal", summary.goal}})};
+  const auto catalog = open_catalog(context, {.workspace = summary.workspace});
+  if (!catalog) return contents;
+  const auto entry = catalog->find(summary.workflow_id);
+  if (!entry) return contents;
   const auto bundle = catalog->compile(**entry);
-  if (!bundle || bundle->empty() || bundle->back()->hash != summary->hash) return false;
-  SB_TRY(store.write([&](store::Transaction& transaction) -> Status {
-    for (const auto& compiled : *bundle) {
-      std::erase(report.lost_blobs, SB_TRY(engine::put_json_blob(transaction, compiled->pinned)));
-    }
-    return {};
-  }));
-  return true;
+  if (!bundle || bundle->empty() || bundle->back()->hash != summary.hash) return contents;
+  for (const auto& compiled : *bundle) contents.push_back(compiled->pinned);
+  return contents;
 }
 
+// Contents are stored by their hash, so what has the hash of a lost one is that one.
 Status restore_start(Context& context, store::Store& store, engine::RebuiltSession& session,
                      store::RepairReport& report) {
   if (std::ranges::none_of(session.left, is_of_start)) return {};
-  const std::size_t before = session.left.size();
-  // An earlier session may have the same workflow.
-  session.left = SB_TRY(engine::verify_session(store, session.session));
-  if (std::ranges::none_of(session.left, is_of_start)) return {};
-  if (!SB_TRY(store_workflow_again(context, store, session.session, report))) return {};
-  session.left = SB_TRY(engine::verify_session(store, session.session));
-  if (session.left.size() < before) {
-    report.found.push_back(
-        fmt::format("the workflow of session {} was lost; it was stored again as it is installed", session.session));
+  const auto summary = SB_TRY(store.read([&](store::Snapshot& s) { return engine::read_summary(s, session.session); }));
+  if (!summary) return {};
+  bool has_restored = false;
+  for (const Value& content : contents_of_start(context, *summary)) {
+    const std::string hex = to_hex(as_bytes(sha256(to_canonical_json(content))));
+    const auto is_this = [&](const engine::Damage& damage) { return damage.where == "content " + hex; };
+    if (std::ranges::none_of(session.left, is_this)) continue;
+    SB_TRY(store.write([&](store::Transaction& transaction) { return engine::put_json_blob(transaction, content); }));
+    std::erase(report.lost_blobs, hex);
+    has_restored = true;
   }
+  if (!has_restored) return {};
+  session.left = SB_TRY(engine::verify_session(store, session.session));
+  session.has_changed = true;
+  report.found.push_back(
+      fmt::format("session {} had lost what it started with; that is stored again, the workflow as it is installed",
+                  session.session));
   return {};
 }
 
