@@ -7,6 +7,7 @@
 
 #include "base/text/printable.hpp"
 #include "cli/store/store_commands.hpp"
+#include "cli/workflow/open_catalog.hpp"
 #include "engine/recall/recall_index.hpp"
 #include "engine/state/events.hpp"
 #include "engine/state/keyring.hpp"
@@ -32,8 +33,46 @@ struct Rebuilt {
   std::vector<std::string> left;  // damage that nothing can restore, each with its way out
 };
 
-Status rebuild_sessions(store::Store& store, store::RepairReport& report, Rebuilt& rebuilt) {
+// What a session may have started with: its goal, and its workflow if that is installed as it was then.
+std::vector<Value> contents_of_start(Context& context, const engine::Summary& summary) {
+  std::vector<Value> contents = {Value::object({{"goal", summary.goal}})};
+  const auto catalog = open_catalog(context, {.workspace = summary.workspace});
+  if (!catalog) return contents;
+  const auto entry = catalog->find(summary.workflow_id);
+  if (!entry) return contents;
+  const auto bundle = catalog->compile(**entry);
+  if (!bundle || bundle->empty() || bundle->back()->hash != summary.hash) return contents;
+  for (const auto& compiled : *bundle) contents.push_back(compiled->pinned);
+  return contents;
+}
+
+// Contents are stored by their hash, so what has the hash of a lost one is that one.
+Status restore_start(Context& context, store::Store& store, engine::RebuiltSession& session,
+                     store::RepairReport& report) {
+  if (std::ranges::none_of(session.left, is_of_start)) return {};
+  const auto summary = SB_TRY(store.read([&](store::Snapshot& s) { return engine::read_summary(s, session.session); }));
+  if (!summary) return {};
+  bool has_restored = false;
+  for (const Value& content : contents_of_start(context, *summary)) {
+    const std::string hex = to_hex(as_bytes(sha256(to_canonical_json(content))));
+    const auto is_this = [&](const engine::Damage& damage) { return damage.where == "content " + hex; };
+    if (std::ranges::none_of(session.left, is_this)) continue;
+    SB_TRY(store.write([&](store::Transaction& transaction) { return engine::put_json_blob(transaction, content); }));
+    std::erase(report.lost_blobs, hex);
+    has_restored = true;
+  }
+  if (!has_restored) return {};
+  session.left = SB_TRY(engine::verify_session(store, session.session));
+  session.has_changed = true;
+  report.found.push_back(
+      fmt::format("session {} had lost what it started with; that is stored again, the workflow as it is installed",
+                  session.session));
+  return {};
+}
+
+Status rebuild_sessions(Context& context, store::Store& store, store::RepairReport& report, Rebuilt& rebuilt) {
   for (engine::RebuiltSession& session : SB_TRY(engine::rebuild_sessions(store))) {
+    SB_TRY(restore_start(context, store, session, report));
     for (const engine::Damage& damage : session.left) {
       rebuilt.left.push_back(fmt::format("session {}: {}: {}. {}", session.session, damage.where, damage.message,
                                          way_out_of(session.session, damage)));
@@ -41,7 +80,7 @@ Status rebuild_sessions(store::Store& store, store::RepairReport& report, Rebuil
     if (session.has_changed) {
       report.found.push_back(fmt::format("the records of session {} did not fit its events", session.session));
     }
-    if (session.undone > 0) {
+    if (session.undone > 0 || session.is_gone) {
       store::LostEvents& lost = report.lost[engine::session_stream(session.session)];
       lost.last = std::max(lost.last, session.events + session.undone);
       lost.kept = session.events;
@@ -215,7 +254,7 @@ Result<int> repair(Context& context, const RepairCommandOptions& options) {
   Rebuilt rebuilt;
   const auto rebuild = [&](store::Store& store, store::RepairReport& report) -> Status {
     inbox::Inbox inbox(store, seams.clock, seams.random, operators, config.policy);
-    SB_TRY(rebuild_sessions(store, report, rebuilt));
+    SB_TRY(rebuild_sessions(context, store, report, rebuilt));
     SB_TRY(find_steps(store, report, rebuilt));
     SB_TRY(rebuild_decisions(inbox, report, rebuilt));
     SB_TRY(rebuild_runs(store, seams.clock, report, rebuilt));

@@ -5,10 +5,17 @@
 
 namespace sb::cli {
 
+// What the session started with: every step needs it.
+bool is_of_start(const engine::Damage& damage) {
+  return damage.message.ends_with("named by event 1");
+}
+
 std::string way_out_of(const std::string& session, const engine::Damage& damage) {
-  // What the session started with: every step needs it.
-  if (damage.message.ends_with("named by event 1")) {
-    return fmt::format("It cannot continue; end it: signalbox session stop {}", session);
+  if (is_of_start(damage)) {
+    return fmt::format(
+        "If its workflow is installed as it was, signalbox store repair stores it again. If not, the session cannot "
+        "continue; end it: signalbox session stop {}",
+        session);
   }
   return fmt::format("Go back to a step before it: signalbox session fork {} --node N", session);
 }

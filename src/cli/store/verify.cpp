@@ -35,7 +35,7 @@ bool is_other_stream(std::string_view stream) {
 }
 
 Status verify_structure(const std::string& path, Verified& verified) {
-  const auto inspection = store::inspect_store(path);
+  const auto inspection = store::inspect_store(path, store::Thoroughness::kFull);
   if (!inspection && inspection.error().code != ErrorCode::kCorrupt) return std::unexpected(inspection.error());
   if (!inspection) verified.note("file", path, inspection.error().message, kRepair);
   if (!inspection) return {};

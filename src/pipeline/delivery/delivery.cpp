@@ -352,7 +352,8 @@ Result<DeliveryStepResult> deliver(DeliveryStep step, const DeliverySpec& spec, 
   if (step <= DeliveryStep::kPush) {  // the steps that run git in the work tree
     const auto git = job.git();
     if (!git && git.error().code == ErrorCode::kConflict) {
-      return steps::blocked({"critical", git.error().message, ".git", "work_tree_changed"});
+      return steps::blocked(
+          {"critical", fmt::format("{}. {}", git.error().message, git.error().remedy), ".git", "work_tree_changed"});
     }
   }
   switch (step) {

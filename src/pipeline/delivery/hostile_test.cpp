@@ -86,6 +86,7 @@ TEST_F(Hostile, AReplacedDotGitIsAFindingAndNothingRuns) {
       const DeliveryStepResult done = step(which, spec, facts);
       EXPECT_FALSE(done.passed) << how << " " << to_string(which);
       EXPECT_THAT(causes_of(done), Contains("work_tree_changed")) << how;
+      EXPECT_THAT(done.findings.at(0).summary, testing::HasSubstr("git worktree repair")) << how;
     }
     expect_nothing_ran();
   };

@@ -48,7 +48,9 @@ inline constexpr std::array kDrivers = {
     Driver{"meson", "meson.build meson_options.txt meson.options"},
     Driver{"bazel bazelisk buck2 pants",
            "BUILD BUILD.bazel WORKSPACE WORKSPACE.bazel MODULE.bazel .bazelrc *.bzl BUCK pants.toml"},
-    Driver{"cargo", "Cargo.toml build.rs rust-toolchain rust-toolchain.toml clippy.toml .clippy.toml .cargo/**"},
+    Driver{"cargo",
+           "Cargo.toml build.rs rust-toolchain rust-toolchain.toml clippy.toml .clippy.toml .cargo/** "
+           ".cargo/config.toml .cargo/config"},
     Driver{"go golangci-lint", "go.mod go.work .golangci.*"},
     Driver{"python python3 pytest py.test tox nox uv poetry hatch pdm pipenv ruff mypy pyright flake8 pylint coverage",
            "pytest.ini .pytest.ini conftest.py tox.ini setup.cfg setup.py pyproject.toml noxfile.py .coveragerc "
@@ -93,6 +95,17 @@ inline constexpr std::array kDrivers = {
 inline constexpr std::array<std::string_view, 22> kInterpreters = {
     "sh",   "bash", "dash", "zsh",  "source",  ".",   "python",  "python3", "node", "deno",    "bun",
     "ruby", "perl", "php",  "exec", "include", "env", "command", "xargs",   "lua",  "Rscript", "pwsh"};
+
+// The word after one of these is a folder in which more is looked for.
+inline constexpr std::string_view kFolderWords =
+    "cd pushd -C --directory --prefix --cwd --dir --project -S add_subdirectory subdir PYTHONPATH pythonpath";
+
+// Options whose value tells a program how to judge; `-f` does for these programs.
+inline constexpr std::array<std::string_view, 9> kFileOptions = {
+    "--config", "--rc", "--rules", "--plugin", "--preset", "--require", "--setup", "--makefile", "--justfile"};
+inline constexpr std::string_view kProgramsWithFile = "awk gawk mawk make gmake just";
+
+inline constexpr std::string_view kTestFolders = "test tests spec specs __tests__";
 
 inline constexpr std::array<std::string_view, 9> kScriptEnds = {".sh", ".bash", ".py", ".js",  ".mjs",
                                                                 ".ts", ".rb",   ".pl", ".bats"};

@@ -170,6 +170,72 @@ TEST(Judges, AreTheSettingsOfLintersInAnyFolder) {
               ElementsAre(".clang-tidy", "a/.shellcheckrc", "sub/.cargo/config.toml"));
 }
 
+// However a script names what it runs.
+TEST(Judges, AreWhatScriptsRunInOtherWords) {
+  const std::vector<std::pair<std::string, std::string>> scripts = {
+      {"DIR=ci\n. $DIR/lib\n", "ci/lib"},
+      {". \"${BASH_SOURCE%/*}/ci/lib\"\n", "ci/lib"},
+      {"ROOT=$(dirname \"$0\")/ci\nsh -eu \"$ROOT/lib\"\n", "ci/lib"},
+      {"bash -euo pipefail ci/lib\n", "ci/lib"},
+      {"env A=1 sh ci/lib\n", "ci/lib"},
+      {"cd \"$(dirname \"$0\")/ci\" && sh lib\n", "ci/lib"},
+      {"pushd ci && sh lib\n", "ci/lib"},
+      {"for f in ci/*.sh; do . \"./$f\"; done\n", "ci/new.sh"},
+      {"find ci -name '*.sh' -exec sh {} \\;\n", "ci/a.sh"},
+      {"find ci -name '*.sh' | xargs sh\n", "ci/a.sh"},
+      {"run-parts ci\n", "ci/a"},
+      {"awk -f ci/rules.awk answer.txt\n", "ci/rules.awk"},
+      {"eslint --config ci/strict.json src\n", "ci/strict.json"},
+      {"make -C ci all\n", "ci/lib"},
+      {"npm --prefix web test\n", "web/run.js"},
+      {"cmake -S . -B build && ctest\n", "ci/lib"},
+      {"node ci/check.js\n", "ci/rules.js"},
+      {"sh ci/all.sh\n", "ci/count.sh"},
+      {"cargo test\n", "ci/lib"},
+      {"pytest -p plug -q\n", "plug.py"},
+      {"pytest -q\n", "tools/more.py"},
+  };
+  for (const auto& [script, expected] : scripts) {
+    Project project;
+    project.file("check", "#!/bin/sh\n" + script + "grep -q right answer.txt\n", true);
+    for (const char* text : {"ci/lib", "ci/a.sh", "ci/a", "ci/rules.awk", "ci/strict.json", "web/run.js", "ci/rules.js",
+                             "ci/count.sh", "plug.py", "tools/more.py", "answer.txt", "src/app.js"}) {
+      project.file(text, "");
+    }
+    project.file("ci/Makefile", "all:\n\tsh lib\n");
+    project.file("web/package.json", R"({"scripts": {"test": "node run.js"}})");
+    project.file("CMakeLists.txt", "add_subdirectory(sub)\n");
+    project.file("sub/CMakeLists.txt", "add_test(NAME a COMMAND sh ${CMAKE_SOURCE_DIR}/ci/lib)\n");
+    project.file("ci/check.js", "execSync(`node ci/rules.js`)\n");
+    project.file("ci/all.sh", "n=$(sh ci/count.sh)\n");
+    project.file(".cargo/config.toml", "[target.x]\nrunner = \"sh ci/lib\"\n");
+    project.file("pytest.ini", "[pytest]\npythonpath = tools\naddopts = -p more\n");
+    EXPECT_THAT(project.judges({"./check"}, {expected, "answer.txt", "src/app.js", "tests/new.sh"}),
+                ElementsAre(expected))
+        << script;
+  }
+}
+
+// What they read or test, or only check, is the change itself.
+TEST(Judges, AreNotWhatScriptsReadOrTestInOtherWords) {
+  const std::vector<std::string> scripts = {
+      "for t in tests/*.sh; do sh \"$t\"; done\n",
+      "find src -name '*.sh' -exec bash -n {} \\;\n",
+      "find src -name '*.py' -exec python3 -m py_compile {} +\n",
+      "DIR=src\ndiff -u src/expected.txt src/data.txt\ntest -f $DIR/data.txt && sh -c 'cat src/data.txt'\n",
+      "eslint src/*.js\nfor f in src/*.c; do cc -c $f; done\n",
+      "cd src && test \"$(./app)\" = x\n",
+  };
+  for (const std::string& script : scripts) {
+    Project project;
+    project.file("check", "#!/bin/sh\n" + script, true);
+    const std::vector<std::string> changed = {"src/a.c",      "src/a.js",         "src/a.py", "src/a.sh",
+                                              "src/data.txt", "src/expected.txt", "src/app",  "tests/a.sh"};
+    for (const std::string& path : changed) project.file(path, "", path == "src/app");
+    EXPECT_THAT(project.judges({"./check"}, changed), IsEmpty()) << script;
+  }
+}
+
 // The program under test: its output is compared.
 TEST(Judges, AreNotWhatAScriptTests) {
   Project project;

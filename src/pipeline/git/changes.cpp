@@ -118,8 +118,9 @@ Result<Git> git_of_work_tree(const Seams& seams, const WorkTree& tree) {
   const std::string entry = join_path(real, ".git");
   const FileStatus status = seams.files.status(entry);
   const auto refused = [&](std::string_view why) {
-    return fail(ErrorCode::kConflict, fmt::format("{} {}; it was changed", shown(entry), why),
-                "Inspect it; to restore it: git worktree repair");
+    return fail(
+        ErrorCode::kConflict, fmt::format("{} {}; it was changed", shown(entry), why),
+        "Restore it in the repository (git worktree repair); or move the work tree away, to have a new one made");
   };
   if (tree.git_dir.empty()) return refused("is unknown to the run's log");
   if (status.is_link) return refused("is a symbolic link");

@@ -15,6 +15,7 @@ using sqlite::big_endian_32;
 
 constexpr std::uint8_t kTableRows = 13, kIndexRows = 10, kIndexInner = 2;
 constexpr std::size_t kMaxColumns = 16;
+constexpr std::size_t kFreeCountAt = 36, kLargestRootAt = 52;  // on the first page; the second is 0 without a map
 constexpr std::int64_t kMaxRowBytes = static_cast<std::int64_t>(limits::kStoreValueBytes) + 65'536;
 
 // Up to 9 bytes, 7 bits in each but the last.
@@ -121,6 +122,17 @@ std::optional<Cell> read_cell(std::string_view page, std::size_t at, std::uint8_
   return cell;
 }
 
+// The map's pages have 5 bytes per page that follows them, of which the first is what that page is.
+bool is_free_in_map(std::uint32_t page, std::string_view first, const PageReader& read) {
+  constexpr char kFree = 2;
+  if (page < 3 || first.size() < 512) return false;
+  const auto mapped = static_cast<std::uint32_t>((first.size() - static_cast<unsigned char>(first[20])) / 5);
+  const std::uint32_t map = (page - 2) / (mapped + 1) * (mapped + 1) + 2;
+  const std::string entries = read(map);
+  const std::size_t at = 5 * (std::size_t{page} - map - 1);
+  return page != map && at < entries.size() && entries[at] == kFree;
+}
+
 }  // namespace
 
 std::vector<Cell> cells_of(std::uint32_t number, std::string_view page, const PageReader& read) {
@@ -140,17 +152,23 @@ std::vector<Cell> cells_of(std::uint32_t number, std::string_view page, const Pa
   return cells;
 }
 
-std::vector<std::uint32_t> free_pages(std::string_view first, std::uint32_t pages, const PageReader& read) {
-  std::vector<std::uint32_t> free;
-  std::set<std::uint32_t> trunks;
+FreePages free_pages(std::string_view first, std::uint32_t pages, const PageReader& read) {
+  std::set<std::uint32_t> listed, trunks;
   for (std::uint32_t trunk = big_endian_32(first, 32); trunk != 0 && trunk <= pages;) {
     const std::string page = read(trunk);
     if (page.empty() || !trunks.insert(trunk).second) break;
-    free.push_back(trunk);
+    listed.insert(trunk);
     const std::uint32_t count =
         std::min<std::uint32_t>(big_endian_32(page, 4), static_cast<std::uint32_t>(page.size() / 4 - 2));
-    for (std::uint32_t i = 0; i < count; ++i) free.push_back(big_endian_32(page, 8 + 4 * std::size_t{i}));
+    for (std::uint32_t i = 0; i < count; ++i) listed.insert(big_endian_32(page, 8 + 4 * std::size_t{i}));
     trunk = big_endian_32(page, 0);
+  }
+  const bool has_map = big_endian_32(first, kLargestRootAt) != 0;
+  const bool is_counted = listed.size() == big_endian_32(first, kFreeCountAt);
+  FreePages free;
+  for (const std::uint32_t page : listed) {
+    const bool is_sure = has_map ? is_free_in_map(page, first, read) : is_counted;
+    (is_sure ? free.sure : free.doubtful).insert(page);
   }
   return free;
 }

@@ -12,6 +12,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -35,7 +36,12 @@ using PageReader = std::function<std::string(std::uint32_t page)>;
 
 std::vector<Cell> cells_of(std::uint32_t number, std::string_view page, const PageReader& read);
 
-// Pages that hold nothing: their old rows must not come back. `first` is the file's first page.
-std::vector<std::uint32_t> free_pages(std::string_view first, std::uint32_t pages, const PageReader& read);
+// Pages that hold nothing: their old rows must not come back. The file says so twice, in a list and (unless an older
+// version created it) in a map; damage to one of them must not hide rows. `first` is the file's first page.
+struct FreePages {
+  std::set<std::uint32_t> sure;      // both agree
+  std::set<std::uint32_t> doubtful;  // only the list says so
+};
+FreePages free_pages(std::string_view first, std::uint32_t pages, const PageReader& read);
 
 }  // namespace sb::store::repair

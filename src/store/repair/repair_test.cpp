@@ -165,6 +165,18 @@ TEST(Repair, OneFlippedBitInTheLogLosesNothing) {
   EXPECT_GT(refused, 0);
 }
 
+TEST(Repair, DamagedMarkOfTheLogLosesNothing) {
+  for (const std::size_t bit : {0, 8, 24, 25}) {
+    SCOPED_TRACE(testing::Message() << "bit " << bit);
+    Place place;
+    place.flip("-wal", bit);
+    const auto report = place.repair();
+    ASSERT_TRUE(report) << report.error().to_string();
+    EXPECT_TRUE(report->lost.empty());
+    EXPECT_EQ(place.heads(), full());
+  }
+}
+
 // Two neighbouring frames are gone: the pages of one are replaced by later frames, or rows are read from what is left.
 TEST(Repair, ZeroedBlockOfTheLogLosesAtMostItsOwnRows) {
   Place place;
@@ -277,6 +289,72 @@ TEST(Repair, AnyPageOfTheFileMayBeLost) {
     EXPECT_FALSE(whole.repair()->is_damaged());
     write_all(whole.path(), bytes);
   }
+}
+
+// One bit of the first page's own fields, such as where the list of free pages begins.
+TEST(Repair, AFlippedBitInTheFilesHeaderLosesNothing) {
+  Place whole;
+  {
+    ASSERT_TRUE((*whole.open())->checkpoint());
+  }
+  const std::string bytes = read_all(whole.path());
+  const std::pair<std::size_t, std::size_t> bits[] = {{18, 7}, {19, 0}, {35, 0}, {35, 1},
+                                                      {35, 4}, {39, 0}, {52, 1}, {59, 1}};
+  for (const auto& [at, bit] : bits) {
+    SCOPED_TRACE(testing::Message() << "byte " << at << ", bit " << bit);
+    for (const char* end : {"-wal", "-shm"}) fs::remove(whole.path() + end);
+    write_all(whole.path(), bytes);
+    whole.flip("", at * 8 + bit);
+    const auto report = whole.repair();
+    ASSERT_TRUE(report) << report.error().to_string();
+    EXPECT_TRUE(report->lost.empty());
+    EXPECT_EQ(whole.heads(), full());
+  }
+}
+
+// The index has the stream, number and position of each event too.
+TEST(Repair, EventWhoseNameOrPlaceIsDamagedIsFoundByTheIndex) {
+  for (const bool is_place : {false, true}) {
+    Place place;
+    {
+      ASSERT_TRUE((*place.open())->checkpoint());
+    }
+    for (const char* end : {"-wal", "-shm"}) fs::remove(place.path() + end);
+    std::string bytes = read_all(place.path());
+    // The row: its size, its place, the size of its header, the header, the stream, the number, the type.
+    const std::string name = "session/s-4", type = "advanced";
+    std::size_t at = bytes.find(name + '\x05' + type);
+    ASSERT_NE(at, bytes.npos);
+    if (is_place) {
+      std::size_t header = at - 5;
+      while (header > at - 20 && (bytes[header] != static_cast<char>(at - header) || bytes[header + 1] != 0)) --header;
+      ASSERT_GT(header, at - 20);
+      bytes[header - 1] = 3;
+    } else {
+      bytes.replace(at + 8, 3, "???");
+    }
+    write_all(place.path(), bytes);
+    const auto report = place.repair();
+    ASSERT_TRUE(report) << report.error().to_string();
+    EXPECT_TRUE(report->is_damaged());
+    EXPECT_TRUE(report->lost.empty());
+    EXPECT_EQ(place.heads(), full());
+  }
+}
+
+// SQLite takes it for a file that only a newer version may write.
+TEST(Repair, DamagedWriteVersionIsReportedAsDamage) {
+  Place place;
+  {
+    ASSERT_TRUE((*place.open())->checkpoint());
+  }
+  for (const char* end : {"-wal", "-shm"}) fs::remove(place.path() + end);
+  place.flip("", 18 * 8 + 7);
+  const auto store = place.open();
+  const Status written = store ? Place::advance(**store, "session/s-1", 20) : std::unexpected(store.error());
+  ASSERT_FALSE(written);
+  EXPECT_EQ(written.error().code, ErrorCode::kCorrupt);
+  EXPECT_THAT(written.error().remedy, HasSubstr("signalbox store repair"));
 }
 
 TEST(Repair, TwoRepairsAsideDoNotOverwriteEachOther) {

@@ -1,7 +1,7 @@
 #include "store/repair/row_salvage.hpp"
 
 #include <algorithm>
-#include <set>
+#include <map>
 #include <span>
 
 #include "store/chain.hpp"
@@ -29,12 +29,15 @@ bool is_number(std::int64_t seq) {
   return seq > 0 && seq < kMostEvents;
 }
 
-bool is_event(const Cell& cell) {
-  return cell.row > 0 &&
-         has_shape(cell, {Kind::kNull, Kind::kText, Kind::kInteger, Kind::kText, Kind::kInteger, Kind::kBlob,
+bool is_like_event(const Cell& cell) {
+  return has_shape(cell, {Kind::kNull, Kind::kText, Kind::kInteger, Kind::kText, Kind::kInteger, Kind::kBlob,
                           Kind::kBlob, Kind::kBlob}) &&
-         is_digest(cell.columns[6]) && is_digest(cell.columns[7]) && is_number(cell.columns[2].integer) &&
-         check_name("stream", cell.columns[1].bytes) && check_name("type", cell.columns[3].bytes);
+         is_digest(cell.columns[6]) && is_digest(cell.columns[7]);
+}
+
+bool is_event(const Cell& cell) {
+  return is_like_event(cell) && is_number(cell.columns[2].integer) && check_name("stream", cell.columns[1].bytes) &&
+         check_name("type", cell.columns[3].bytes);
 }
 
 bool is_head(const Cell& cell) {
@@ -86,13 +89,49 @@ Status insert(Connection& to, const char* sql, std::span<const Column> columns, 
   return statement.run();
 }
 
-Status copy_proved(const Cell& cell, Connection& to) {
-  if (is_event(cell) && matches_hash(cell)) {
-    return insert(to,
-                  "INSERT OR IGNORE INTO events(position, stream, seq, type, time_ms, payload, previous, hash) "
-                  "VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
-                  std::span(cell.columns).subspan(1), cell.row);
+// The index has the stream, the number and the position of each event, so each of these is stored twice.
+bool is_event_index(const Cell& cell) {
+  return cell.row == 0 && has_shape(cell, {Kind::kText, Kind::kInteger, Kind::kInteger}) &&
+         is_number(cell.columns[1].integer) && is_number(cell.columns[2].integer);
+}
+
+using EventName = std::pair<std::string, std::int64_t>;  // stream and number
+
+EventName name_of(const Cell& event) {
+  return {event.columns[1].bytes, event.columns[2].integer};
+}
+
+// Events that could not be copied as they are: their stream or number, or their position, is damaged.
+struct Misplaced {
+  std::multimap<std::int64_t, Cell> nameless;  // by position; their hash does not match
+  std::map<EventName, Cell> homeless;          // whole; their position is another event's
+
+  bool is_empty() const { return nameless.empty() && homeless.empty(); }
+};
+
+// False: it is there already, or another event is at that position.
+Result<bool> insert_event(const Cell& event, std::int64_t position, Connection& to) {
+  const std::string_view sql =
+      position > 0 ? "INSERT OR IGNORE INTO events(position, stream, seq, type, time_ms, payload, previous, hash) "
+                     "VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)"
+                   : "INSERT OR IGNORE INTO events(stream, seq, type, time_ms, payload, previous, hash) "
+                     "VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7)";
+  SB_TRY(insert(to, sql.data(), std::span(event.columns).subspan(1), std::max<std::int64_t>(position, 0)));
+  return sqlite3_changes(to.handle()) > 0;
+}
+
+Status copy_event(const Cell& event, Connection& to, Misplaced& misplaced) {
+  if (!is_event(event) || !matches_hash(event)) {
+    misplaced.nameless.emplace(event.row, event);
+    return {};
   }
+  const bool has_place = is_number(event.row);
+  if (!has_place || !SB_TRY(insert_event(event, event.row, to))) misplaced.homeless.emplace(name_of(event), event);
+  return {};
+}
+
+Status copy_proved(const Cell& cell, Connection& to, Misplaced& misplaced) {
+  if (is_like_event(cell)) return copy_event(cell, to, misplaced);
   if (is_blob(cell)) return insert(to, "INSERT OR IGNORE INTO blobs(hash, bytes) VALUES(?1, ?2)", cell.columns);
   return {};
 }
@@ -124,21 +163,56 @@ void trace(const Cell& cell, Traces& traces) {
   }
 }
 
-Status copy_all(const RowSource& source, Connection& to, Traces& traces) {
-  std::set<std::uint32_t> free;
-  for (const std::uint32_t page : free_pages(source.read(1), source.pages, source.read)) free.insert(page);
+// Pages that only perhaps hold something come last: what they hold is older.
+std::vector<std::uint32_t> pages_to_copy(const RowSource& source) {
+  const FreePages free = free_pages(source.read(1), source.pages, source.read);
+  std::vector<std::uint32_t> pages;
   for (std::uint32_t number = 1; number <= source.pages; ++number) {
-    if (free.contains(number)) continue;
+    if (!free.sure.contains(number) && !free.doubtful.contains(number)) pages.push_back(number);
+  }
+  for (const std::uint32_t number : free.doubtful) {
+    if (number > 0 && number <= source.pages) pages.push_back(number);
+  }
+  return pages;
+}
+
+Status place_events(const std::vector<std::uint32_t>& pages, const PageReader& read, Connection& to,
+                    Misplaced misplaced) {
+  if (misplaced.is_empty()) return {};
+  for (const std::uint32_t number : pages) {
+    for (const Cell& index : cells_of(number, read(number), read)) {
+      if (!is_event_index(index)) continue;
+      const std::int64_t position = index.columns[2].integer;
+      const auto [first, last] = misplaced.nameless.equal_range(position);
+      for (auto at = first; at != last; ++at) {
+        Cell& event = at->second;
+        event.columns[1] = index.columns[0];
+        event.columns[2] = index.columns[1];
+        if (is_event(event) && matches_hash(event)) SB_TRY(insert_event(event, position, to));
+      }
+      const auto event = misplaced.homeless.find({index.columns[0].bytes, index.columns[1].integer});
+      if (event != misplaced.homeless.end()) SB_TRY(insert_event(event->second, position, to));
+    }
+  }
+  // At the end, if the index does not have it either. Those that are there already are ignored.
+  for (const auto& [name, event] : misplaced.homeless) SB_TRY(insert_event(event, 0, to));
+  return {};
+}
+
+Status copy_all(const RowSource& source, Connection& to, Traces& traces) {
+  const std::vector<std::uint32_t> pages = pages_to_copy(source);
+  Misplaced misplaced;
+  for (const std::uint32_t number : pages) {
     for (const Cell& cell : cells_of(number, source.read(number), source.read)) {
       trace(cell, traces);
-      SB_TRY(copy_proved(cell, to));
+      SB_TRY(copy_proved(cell, to, misplaced));
       SB_TRY(copy_other(cell, to));
     }
   }
   for (const PageBytes& page : source.damaged) {
-    for (const Cell& cell : cells_of(page.number, page.bytes, source.read)) SB_TRY(copy_proved(cell, to));
+    for (const Cell& cell : cells_of(page.number, page.bytes, source.read)) SB_TRY(copy_proved(cell, to, misplaced));
   }
-  return {};
+  return place_events(pages, source.read, to, std::move(misplaced));
 }
 
 }  // namespace

@@ -84,6 +84,16 @@ Error open_error(int code, const std::string& path, sqlite3* handle) {
   return with_system_error(to_error(code, path, system_error ? std::strerror(system_error) : ""), system_error);
 }
 
+bool has_damaged_write_version(sqlite3* handle) {
+  constexpr int kPlace = 18;
+  constexpr unsigned char kNewest = 2;
+  sqlite3_file* file = nullptr;
+  const int code = sqlite3_file_control(handle, "main", SQLITE_FCNTL_FILE_POINTER, &file);
+  unsigned char version = 0;
+  return code == SQLITE_OK && file && file->pMethods && file->pMethods->xRead(file, &version, 1, kPlace) == SQLITE_OK &&
+         version > kNewest;
+}
+
 Statement::~Statement() {
   if (!handle_) return;
   sqlite3_reset(handle_);
@@ -244,7 +254,8 @@ std::unexpected<Error> Connection::failed(int code) {
   std::string detail;
   if (system_knows && system_error) detail = std::strerror(system_error);
   if (schema_knows) detail = sqlite3_errmsg(handle_);
-  Error error = to_error(code, path_, detail);
+  const bool is_damaged = (code & 0xff) == SQLITE_READONLY && has_damaged_write_version(handle_);
+  Error error = to_error(is_damaged ? SQLITE_CORRUPT : code, path_, is_damaged ? "its header" : detail);
   if (system_knows) error = with_system_error(std::move(error), system_error);
   if (!failure_) failure_ = error;
   return std::unexpected(std::move(error));

@@ -25,6 +25,9 @@ Error to_error(int code, const std::string& path, std::string_view detail = {});
 // The same for a file that could not be opened or read, with the system's reason.
 Error open_error(int code, const std::string& path, sqlite3* handle);
 
+// Whether the file says that only a newer SQLite may write it, which no version has said yet: the byte is damaged.
+bool has_damaged_write_version(sqlite3* handle);
+
 class Connection;
 
 // One execution of a prepared statement. Parameters are numbered from 1, columns from 0. Texts and blobs passed to bind

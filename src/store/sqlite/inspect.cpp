@@ -72,7 +72,7 @@ Result<std::int64_t> number(sqlite3* handle, const std::string& path, const char
 
 }  // namespace
 
-Result<Inspection> inspect_store(const std::string& path) {
+Result<Inspection> inspect_store(const std::string& path, Thoroughness thoroughness) {
   const SystemFiles files;
   const FileStatus file = files.status(path);
   const FileStatus log = files.status(path + "-wal");
@@ -97,9 +97,12 @@ Result<Inspection> inspect_store(const std::string& path) {
   }
   found.version = SB_TRY(number(handle.get(), path, "PRAGMA user_version"));
   found.newest = sqlite::migrations().back().version;
-  if (found.bytes > kCheckedBytes) return found;
-  found.faults = SB_TRY(column(handle.get(), path, "PRAGMA quick_check(5)"));
+  const bool is_full = thoroughness == Thoroughness::kFull;
+  if (!is_full && found.bytes > kCheckedBytes) return found;
+  found.faults = SB_TRY(column(handle.get(), path, is_full ? "PRAGMA integrity_check(5)" : "PRAGMA quick_check(5)"));
   if (found.faults == std::vector<std::string>{"ok"}) found.faults.clear();
+  // SQLite still reads such a file, but does not write it. A log has the first page of its own.
+  if (!has_log && sqlite::has_damaged_write_version(handle.get())) found.faults.emplace_back("its header is damaged");
   found.is_checked = true;
   return found;
 }

@@ -77,5 +77,21 @@ TEST_F(InspectStore, ReportsDamage) {
   EXPECT_EQ(inspect_store(path()).error().code, ErrorCode::kCorrupt);
 }
 
+// A row that its index does not have: reading by the index finds what the table has not.
+TEST_F(InspectStore, ComparesIndexesWithTheirTablesOnlyIfAsked) {
+  fill(0);
+  for (const char* end : {"-wal", "-shm"}) std::filesystem::remove(path() + end);
+  std::fstream file(path(), std::ios::binary | std::ios::in | std::ios::out);
+  std::string bytes(std::istreambuf_iterator<char>(file), {});
+  const std::size_t at = bytes.find("thingsaxxx");
+  ASSERT_NE(at, bytes.npos);
+  file.clear();
+  file.seekp(static_cast<std::streamoff>(at + 6));
+  file << 'b';
+  file.close();
+  EXPECT_THAT(inspect_store(path())->faults, testing::IsEmpty());
+  EXPECT_THAT(inspect_store(path(), Thoroughness::kFull)->faults, testing::Not(testing::IsEmpty()));
+}
+
 }  // namespace
 }  // namespace sb::store

@@ -66,12 +66,17 @@ WalFile::WalFile(const std::string& path, std::uint32_t page_bytes) : file_(path
   const std::uint32_t magic = big_endian_32(bytes);
   page_bytes_ = big_endian_32(bytes + 8);
   const bool is_known = (magic & ~1U) == kMagic && is_page_size(page_bytes_);
-  is_big_endian_ = is_known ? (magic & 1U) != 0 : std::endian::native == std::endian::big;
   if (!is_known) page_bytes_ = page_bytes;
   salts_ = {big_endian_32(bytes + 16), big_endian_32(bytes + 20)};
   sum_ = {big_endian_32(bytes + 24), big_endian_32(bytes + 28)};
+  is_big_endian_ = (magic & 1U) != 0;
   add(computed_, bytes, 24);
   is_header_whole_ = is_known && computed_ == sum_;
+  if (is_header_whole_) return;
+  // The mark of the byte order may be what is damaged. SQLite writes the order of its machine.
+  is_big_endian_ = std::endian::native == std::endian::big;
+  computed_ = {};
+  add(computed_, bytes, 24);
 }
 
 std::int64_t WalFile::frames() const {
