@@ -60,8 +60,12 @@ Result<Value> tree_of(const Document& document, Syntax syntax) {
   }
   auto tree = json_tree(document.text);
   if (tree) return std::move(*tree);
-  // A YAML flow mapping also starts with a brace.
-  if (syntax == Syntax::kAuto && is_yaml_name(document.name)) return yaml_tree(document.text);
+  // A YAML flow mapping also starts with a brace. A text that is neither, and whose name does not say which it should
+  // be, is reported as JSON.
+  if (syntax == Syntax::kAuto && !document.name.ends_with(".json")) {
+    auto yaml = yaml_tree(document.text);
+    if (yaml || is_yaml_name(document.name)) return yaml;
+  }
   Error error = std::move(tree.error().error);
   if (error.location.pointer.empty()) {
     const LineColumn at = line_column_at(document.text, tree.error().offset);

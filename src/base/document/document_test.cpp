@@ -75,6 +75,15 @@ TEST(Document, SyntaxErrorsNameLineAndColumn) {
   EXPECT_GE(b.error().location.line, 2);
 }
 
+TEST(Document, ABraceAlsoBeginsYaml) {
+  const std::string flow = "{flow: ship, steps: [{key: 'a'}]}";
+  for (const char* name : {"declaration", "f.yaml"}) EXPECT_TRUE(parse_document(name, flow)) << name;
+  EXPECT_FALSE(parse_document("f.json", flow));
+  const auto neither = parse_document("declaration", "{\"a\": 1,\n\"b\": [}");
+  ASSERT_FALSE(neither);
+  EXPECT_TRUE(neither.error().to_string().starts_with("declaration:2:7: invalid JSON")) << neither.error().to_string();
+}
+
 TEST(Document, DepthIsLimitedInBoth) {
   const std::string deep(10'000, '[');
   const auto a = json(deep);

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "decision/brief.hpp"
+#include "decision/chain/phrases.hpp"
 #include "decision/chain/test_driver.hpp"
 
 namespace sb::decision {
@@ -31,6 +32,15 @@ TEST(ReqSplit11, AChildNamesItsRequirementsAndDependants) {
   EXPECT_TRUE(chat.says("Does not go together with E5 (Option 5).")) << chat.output();
   chat.type("B");
   EXPECT_TRUE(chat.says("Does not go together with E4 (Option 4), which you deferred.")) << chat.output();
+}
+
+// A declared text may end with a full stop of its script or not. (The letter р ends in a byte of "…".)
+TEST(ReqSplit11, OneFullStopIsBetweenTheTextOfAnOptionAndItsNeeds) {
+  EXPECT_EQ(join_sentences("Новый сервер", "Нужно: E1."), "Новый сервер. Нужно: E1.");
+  EXPECT_EQ(join_sentences("A parser", "Needs E1."), "A parser. Needs E1.");
+  for (const std::string ended : {"它会回复。", "返信します！", "Soon…", "Now.", "(really)"}) {
+    EXPECT_EQ(join_sentences(ended, "Needs E1."), ended + " Needs E1.");
+  }
 }
 
 TEST(ReqSplit11, AShippedRequirementIsReportedAsPresent) {

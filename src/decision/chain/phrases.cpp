@@ -6,13 +6,19 @@
 #include "decision/texts.hpp"
 
 namespace sb::decision {
+namespace {
+
+constexpr std::string_view kSentenceEnds[] = {".", "!", "?", ":", ";", ")", "…", "。", "！", "？", "：", "；", "）"};
+
+}  // namespace
 
 std::string join_sentences(std::string_view first, std::string_view second) {
   std::string joined(first);
   if (!joined.empty() && !second.empty()) {
     // A declared text need not end with a full stop; the next sentence still starts as one.
-    constexpr std::string_view kEnds = ".!?:;)…";
-    if (joined.size() >= 1 && kEnds.find(joined.back()) == std::string_view::npos) joined += '.';
+    const bool is_ended =
+        std::ranges::any_of(kSentenceEnds, [&](std::string_view end) { return joined.ends_with(end); });
+    if (!is_ended) joined += '.';
     joined += ' ';
   }
   joined += second;

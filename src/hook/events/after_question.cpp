@@ -153,7 +153,7 @@ Result<std::string> close_planned(const HookEvent& event, inbox::Home& home, con
   // Stored but not counted: the operator who signs later can read what was chosen here.
   SB_TRY(inbox.note_free_text(planned.decision.id, fmt::format("chosen without a signature: {}", label_text(answer)),
                               from));
-  return fmt::format("Signalbox: {} is still open. The choice made here does not count: {}.", planned.decision.id,
+  return fmt::format("Signalbox: {} is still open. The choice made here does not count: {}", planned.decision.id,
                      walked.error().to_string());
 }
 

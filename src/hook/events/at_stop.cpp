@@ -6,6 +6,7 @@
 #include "base/text/unicode.hpp"
 #include "decision/lint/lint.hpp"
 #include "gstack/log_text.hpp"
+#include "guard/limits.hpp"
 #include "hook/events/event_answers.hpp"
 #include "hook/events/planned_call.hpp"
 #include "hook/events/turn_note.hpp"
@@ -19,9 +20,27 @@ using decision::Finding;
 
 constexpr std::size_t kLongestExcerpt = 120;
 
-// The newest open prompt for this folder, if any, as the lint context of the message. `answered`: the profile of what
-// the person answered since their last message, or null.
-Result<decision::LintContext> context_for(const std::string& folder, const Value& answered, const Seams& seams) {
+// The newest of the open prompts that waits in this folder. One that was shown before the person's last message was
+// passed over, and so was what was planned for its decision before; after half a day no one waits.
+Result<std::optional<PlannedQuestion>> waiting_in(const std::string& folder, const Value& passed, inbox::Home& home,
+                                                  TimestampMs now) {
+  const auto open = SB_TRY(home.inbox().open_prompts(limits::kHookPrompts));
+  const auto is_passed = [&](const inbox::PlannedPrompt& prompt) {
+    return passed.is_array() && std::ranges::find(passed.items(), Value(prompt.nonce)) != passed.items().end();
+  };
+  const auto waits = [&](const inbox::PlannedPrompt& prompt) {
+    if (now - prompt.planned_at >= limits::kSessionMaxIdleMs) return false;
+    return std::ranges::none_of(open, [&](const inbox::PlannedPrompt& other) {
+      return other.decision == prompt.decision && other.ordinal >= prompt.ordinal && is_passed(other);
+    });
+  };
+  return newest_in(home, folder, open, waits);
+}
+
+// The prompt that waits, if any, as the lint context of the message. `answered`: the profile of what the person
+// answered since their last message, or null. `passed`: the prompts that they were shown before it, or null.
+Result<decision::LintContext> context_for(const std::string& folder, const Value& answered, const Value& passed,
+                                          const Seams& seams) {
   const HomeDirectories homes = SB_TRY(sb::homes(seams.environment));
   auto context = decision::reply_context(SB_TRY(inbox::load_config(seams.files, homes)).block_offers);
   if (answered.is_string()) {
@@ -32,8 +51,7 @@ Result<decision::LintContext> context_for(const std::string& folder, const Value
   }
   const auto home = SB_TRY(open_home(seams, store::Access::kReadOnly));
   if (!home) return context;
-  const auto open = SB_TRY(home->inbox().open_prompts(limits::kHookPrompts));
-  const auto waiting = SB_TRY(newest_in(*home, folder, open, [](const auto&) { return true; }));
+  const auto waiting = SB_TRY(waiting_in(folder, passed, *home, seams.clock.now_ms()));
   if (!waiting) return context;
   context.scope = decision::LintScope::kIn;
   context.phase = decision::LintPhase::kAsk;
@@ -63,7 +81,8 @@ Result<std::string> at_stop(const HookEvent& event, const HookContext& hook_cont
   if (!SB_TRY(is_stop_enabled(seams.files, homes, folder))) return "";
   TurnNote streak(seams.files, homes, kSentBack, event);
   TurnNote answered(seams.files, homes, kAnswered, event);
-  const auto context = SB_TRY(context_for(folder, answered.kept(), seams));
+  const Value passed = TurnNote(seams.files, homes, kShown, event).kept_before();
+  const auto context = SB_TRY(context_for(folder, answered.kept(), passed, seams));
   const auto broken = decision::first_blocking(decision::lint(event.last_message, context));
   if (!broken) {
     streak.drop();

@@ -1,4 +1,5 @@
 // Stop: lints the agent's last message where the user enabled it.
+#include "guard/limits.hpp"
 #include "hook/install/hook_settings.hpp"
 #include "hook/testing.hpp"
 
@@ -83,6 +84,27 @@ TEST_F(Stop, WithAnOpenPromptEveryRuleApplies) {
   EXPECT_THAT(reason(stop("Which branch should be released?\n\n1) main\n2) release\n", "p3")), HasSubstr("INT051"));
   (void)fire(after(planned.input, answered(planned.input, "main")));
   EXPECT_EQ(reason(stop("I have a question.\n\nThe tests pass.", "p4")), "");
+}
+
+TEST_F(Stop, APromptThatWasPassedOverNoLongerRestrictsReplies) {
+  enable();
+  const std::string reply = "I fixed the typo in the README.";
+  const Plan planned = plan(kBranch);
+  EXPECT_THAT(reason(stop(reply)), HasSubstr("INT032"));
+  EXPECT_EQ(reason(stop(reply, "p2")).substr(0, 6), "INT032") << "it was not shown yet";
+  (void)fire(before(planned.input));
+  EXPECT_THAT(reason(stop(reply)), HasSubstr("INT032")) << "the dialog is open";
+  EXPECT_EQ(reason(stop(reply, "p2")), "") << "the person wrote something else";
+  EXPECT_THAT(reason(stop(kOffer, "p2")), HasSubstr("INT020"));
+  const Plan again = plan(kBranch);
+  EXPECT_THAT(reason(stop(reply, "p2")), HasSubstr("INT032")) << "planned again in this turn";
+}
+
+TEST_F(Stop, APromptOfYesterdayNoLongerRestrictsReplies) {
+  enable();
+  (void)plan(kBranch);
+  clock_.set(clock_.now_ms() + limits::kSessionMaxIdleMs);
+  EXPECT_EQ(reason(stop("I fixed the typo in the README.")), "");
 }
 
 using ReqInt71 = Stop;

@@ -7,7 +7,9 @@
 #include "hook/events/auto_decide.hpp"
 #include "hook/events/event_answers.hpp"
 #include "hook/events/planned_call.hpp"
+#include "hook/events/turn_note.hpp"
 #include "hook/events/walk_words.hpp"
+#include "hook/install/stop_projects.hpp"
 #include "inbox/next_prompt.hpp"
 
 namespace sb::hook {
@@ -157,6 +159,17 @@ std::string ask_in_prose(const PlannedList& planned) {
          "continue on a vague reply. Record the answer with gstack-question-log, because no hook sees it.";
 }
 
+// For the check at Stop: the dialog that opens now. If the person sends another message, they passed it over.
+Status note_shown(const HookEvent& event, const PlannedList& planned, const Seams& seams) {
+  Value nonces = Value::array();
+  for (const auto& each : planned) {
+    if (each) nonces.push_back(each->prompt.nonce);
+  }
+  const HomeDirectories homes = SB_TRY(sb::homes(seams.environment));
+  if (nonces.size() == 0 || !SB_TRY(is_stop_enabled(seams.files, homes, SB_TRY(folder_of(event, seams))))) return {};
+  return TurnNote(seams.files, homes, kShown, event).keep(std::move(nonces));
+}
+
 }  // namespace
 
 std::string deny_response(std::string_view reason) {
@@ -219,6 +232,7 @@ Result<std::string> before_question(const HookEvent& event, const HookContext& h
   if (is_conductor(seams.environment)) {
     return deny_response(ask_in_prose(planned) + (note.text.empty() ? "" : "\n" + note.text));
   }
+  if (const Status shown = note_shown(event, planned, seams); !shown) hook_context.log.add(shown.error());
   return note.text.empty() ? "" : additional_context(kPreToolUse, note.text);
 }
 

@@ -11,10 +11,19 @@ TurnNote::TurnNote(Files& files, const HomeDirectories& homes, std::string_view 
       path_(join_path(folder_, gstack::path_component(event.session) + ".json")),
       prompt_(event.prompt) {}
 
-Value TurnNote::kept() const {
+Value TurnNote::note() const {
   const auto text = files_.read(path_, 4096);
-  const auto note = text ? parse_json(*text) : Result<Value>(Value());
-  return note && note->string_at("prompt") == prompt_ ? (*note)["kept"] : Value();
+  return text ? parse_json(*text).value_or(Value()) : Value();
+}
+
+Value TurnNote::kept() const {
+  const Value found = note();
+  return found.string_at("prompt") == prompt_ ? found["kept"] : Value();
+}
+
+Value TurnNote::kept_before() const {
+  const Value found = note();
+  return found.string_at("prompt") == prompt_ ? Value() : found["kept"];
 }
 
 // Where the number of rejections cannot be stored, the caller must not reject: the loop would never end.

@@ -15,16 +15,20 @@ namespace sb::hook {
 
 inline constexpr std::string_view kSentBack = "sent-back";  // how many times in a row
 inline constexpr std::string_view kAnswered = "answered";   // the profile of what the person answered last
+inline constexpr std::string_view kShown = "shown";         // the planned prompts of the last question, by their nonces
 
 class TurnNote {
  public:
   TurnNote(Files& files, const HomeDirectories& homes, std::string_view folder, const HookEvent& event);
 
-  Value kept() const;  // null: nothing was kept since the last message
+  Value kept() const;         // null: nothing was kept since the last message
+  Value kept_before() const;  // what was kept before the last message; null: nothing, or something since
   Status keep(Value value);
   void drop();
 
  private:
+  Value note() const;
+
   Files& files_;
   std::string folder_;
   std::string path_;

@@ -48,7 +48,7 @@ TEST(AgentRules, AskShowsAnAcceptedExampleOfEachKind) {
   expect_keeps_the_rules(description);
   for (const std::string_view example : {kDeclarationExample, kFlowExample, kChainExample}) {
     EXPECT_THAT(help, HasSubstr(std::string(example)));
-    const auto document = parse_document("example", std::string(example), Syntax::kYaml);
+    const auto document = parse_document("declaration", std::string(example));
     ASSERT_TRUE(document) << document.error().to_string();
     const auto declared =
         decision::parse_declaration(*document, decision::Profiles::built_in(), decision::Author::kModel);
