@@ -70,6 +70,18 @@ TEST_F(ClientConfig, ASecretIsMadeOnceAndEveryByteIsRestored) {
   }
 }
 
+TEST_F(ClientConfig, AFileThatTheClientChangesMeanwhileGetsNoCopy) {
+  write(path(claude_), "{}");
+  const SecretSource late = [&](const std::string&, const std::string&) -> Result<std::string> {
+    write(path(claude_), R"({"starts": 2})");
+    return std::string("sbs_1");
+  };
+  EXPECT_EQ(install_server(seams(streams_), claude_, "signalbox", program_, late).error().code,
+            ErrorCode::kUnavailable);
+  EXPECT_EQ(read(path(claude_)), R"({"starts": 2})");
+  EXPECT_EQ(files_.kind(path(claude_) + ".before-signalbox"), FileKind::kMissing);
+}
+
 TEST_F(ClientConfig, NoSecretIsMadeForAnEntryThatCannotBeWritten) {
   const SecretSource never = [](const std::string&, const std::string&) -> Result<std::string> {
     ADD_FAILURE() << "a secret was made";

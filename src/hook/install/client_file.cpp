@@ -85,6 +85,7 @@ Result<ClientFile> read_client_file(const Seams& seams, const ClientRow& row, co
 Result<InstallResult> write_installed(const Seams& seams, ClientFile& file, const std::string& text,
                                       FileAccess access) {
   InstallResult changed{.path = file.path};
+  SB_TRY(check_unchanged(seams.files, file));
   if (!file.text) {
     file.installed.add(kWholeFile);
   } else if (!file.has_ours) {
