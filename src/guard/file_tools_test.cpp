@@ -52,13 +52,19 @@ TEST(FileTools, KnowTheToolsOfEachHostAndOfMcpServersByTheNamesTheySend) {
   EXPECT_EQ(change("Write", R"({"path":"a"})"), "changes a");     // Copilot
   EXPECT_EQ(change("edit", R"({"filePath":"a"})"), "changes a");  // OpenCode
   EXPECT_EQ(change("NotebookEdit", R"({"notebook_path":"a"})"), "changes a");
+  EXPECT_EQ(change("notebook_edit", R"({"notebook_path":"a"})"), "changes a");  // Qwen Code
   for (const char* tool : {"write_file", "mcp__fs__write_file", "fs-write_file", "fs_write_file", "mcp__x__edit_file",
                            "mcp__fs__create_directory", "mcp__a_b__delete_file", "mcp__ide__writeFile"}) {
     EXPECT_EQ(change(tool, R"({"path":"a","content":"x"})"), "changes a") << tool;
   }
   EXPECT_EQ(change("mcp__fs__move_file", R"({"source":"a","destination":"b"})"), "changes a b");
   EXPECT_EQ(change("mcp__gh__push_files", R"({"files":[{"path":"a"},{"path":"b"}]})"), "changes a b");
-  EXPECT_EQ(change("mcp__serena__replace_symbol_body", R"({"relative_path":"a"})"), "changes a");
+  for (const char* tool :
+       {"replace_symbol_body", "replace_regex", "replace_content", "insert_at_line", "delete_lines"}) {
+    EXPECT_EQ(change(std::string("mcp__serena__") + tool, R"({"relative_path":"a"})"), "changes a") << tool;
+  }
+  EXPECT_THAT(change("mcp__serena__rename_symbol", R"({"relative_path":"a"})"), HasSubstr("unknown"));
+  EXPECT_EQ(change("mcp__text-editor__edit_text_file_contents", R"({"files":[{"path":"a"}]})"), "changes a");
   EXPECT_EQ(change("Bash", R"({"command":"ls"})"), "runs ls");
   EXPECT_EQ(change("run_shell_command", R"({"command":"ls","dir_path":"docs"})"), "runs ls in docs");
   EXPECT_EQ(change("Bash", R"({"command":"ls","cwd":"docs"})"), "runs ls");  // it has no such parameter

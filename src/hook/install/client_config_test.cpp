@@ -67,7 +67,34 @@ TEST_F(ClientConfig, ASecretIsMadeOnceAndEveryByteIsRestored) {
     EXPECT_EQ(status.st_mode & 0777, 0600u);
     ASSERT_TRUE(uninstall(place));
     EXPECT_EQ(read(path(place)), before);
+    ASSERT_EQ(::stat(path(place).c_str(), &status), 0);
+    EXPECT_EQ(status.st_mode & 0777, 0644u);
   }
+}
+
+TEST_F(ClientConfig, AFileThatTheClientChangesMeanwhileGetsNoCopy) {
+  write(path(claude_), "{}");
+  const SecretSource late = [&](const std::string&, const std::string&) -> Result<std::string> {
+    write(path(claude_), R"({"starts": 2})");
+    return std::string("sbs_1");
+  };
+  EXPECT_EQ(install_server(seams(streams_), claude_, "signalbox", program_, late).error().code,
+            ErrorCode::kUnavailable);
+  EXPECT_EQ(read(path(claude_)), R"({"starts": 2})");
+  EXPECT_EQ(files_.kind(path(claude_) + ".before-signalbox"), FileKind::kMissing);
+}
+
+TEST_F(ClientConfig, FoldersThatInstallMadeAreRemovedIfTheyAreEmpty) {
+  const ClientTarget cline{Client::kCline, InstallScope::kUser, project()};
+  const std::string top = root_ + "/user/.cline";
+  ASSERT_TRUE(install(cline, program_));
+  ASSERT_TRUE(uninstall(cline));
+  EXPECT_EQ(files_.kind(top), FileKind::kMissing);
+  ASSERT_TRUE(install(cline, program_));
+  write(top + "/data/theirs.json", "{}");
+  ASSERT_TRUE(uninstall(cline));
+  EXPECT_EQ(files_.kind(top + "/data/settings"), FileKind::kMissing);
+  EXPECT_EQ(files_.kind(top + "/data/theirs.json"), FileKind::kFile);
 }
 
 TEST_F(ClientConfig, NoSecretIsMadeForAnEntryThatCannotBeWritten) {

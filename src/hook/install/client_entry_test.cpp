@@ -167,6 +167,10 @@ TEST(ClientEntry, AYamlListIsChangedByLine) {
                       "    args:\n      - mcp\n"),
             "mcpServers:\n  - name: signalbox\n    command: \"/opt/sb/signalbox\"\n    cwd: /x # where\n"
             "    args:\n      - mcp\n");
+  const std::string marked = "\xef\xbb\xbfname: x\n";
+  EXPECT_EQ(yaml_with(marked), marked + "mcpServers:\n" + item("  "));
+  EXPECT_EQ(yaml_with(yaml_with(marked)), yaml_with(marked));
+  EXPECT_EQ(without(Client::kContinue, yaml_with(marked), true), marked);
   for (const char* text : {"mcpServers: {a: 1}\n", "- a\n", "mcpServers: [{name: a}]\n", "a: [\n"}) {
     EXPECT_THAT(yaml_with(text), testing::AllOf(HasSubstr("ERROR f:"), HasSubstr("nothing was changed"))) << text;
   }

@@ -11,6 +11,7 @@ namespace sb::hook {
 namespace {
 
 constexpr std::string_view kWholeFile = "file";
+constexpr std::string_view kMode = "mode";
 constexpr std::string_view kEntryMark = "entry ";
 constexpr std::string_view kHookWord = "/signalbox-hook";
 
@@ -85,15 +86,20 @@ Result<ClientFile> read_client_file(const Seams& seams, const ClientRow& row, co
 Result<InstallResult> write_installed(const Seams& seams, ClientFile& file, const std::string& text,
                                       FileAccess access) {
   InstallResult changed{.path = file.path};
+  SB_TRY(check_unchanged(seams.files, file));
   if (!file.text) {
     file.installed.add(kWholeFile);
+    file.installed.add_number(kMadeFolders, missing_folders(seams.files, file.path));
   } else if (!file.has_ours) {
     file.installed.backup = changed.backup = SB_TRY(save_backup(seams.files, file.path, *file.text));
   }
   SB_TRY(seams.files.make_directories(parent_path(file.path)));
+  const bool hides = access == FileAccess::kSecret && file.text;
+  if (const auto mode = hides ? SB_TRY(make_private(file.path)) : std::nullopt) {
+    file.installed.add_number(kMode, static_cast<int>(*mode));
+  }
   SB_TRY(save_install_record(seams.files, file.homes, file.path, file.installed));
   SB_TRY(check_unchanged(seams.files, file));
-  if (access == FileAccess::kSecret && file.text) SB_TRY(make_private(file.path));
   SB_TRY(seams.files.write_atomic(file.path, text, mode_of(access)));
   changed.is_changed = true;
   return changed;
@@ -107,9 +113,12 @@ Result<InstallResult> write_uninstalled(const Seams& seams, const ClientRow& row
   SB_TRY(check_unchanged(seams.files, file));
   if (is_last && is_as_made(file, add_again)) {
     SB_TRY(seams.files.remove(file.path));
+    remove_folders(seams.files, file.path, file.installed.number(kMadeFolders).value_or(0));
   } else {
     const std::string left = is_last ? restored.value_or(text) : as_change_of_backup(seams.files, row, file, text);
     SB_TRY(seams.files.write_atomic(file.path, left, mode_of(access)));
+    const auto mode = is_last ? file.installed.number(kMode) : std::nullopt;
+    if (mode) make_public_again(file.path, static_cast<unsigned>(*mode));
   }
   changed.is_changed = true;
   if (!is_last) {

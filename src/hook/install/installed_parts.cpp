@@ -1,6 +1,9 @@
 #include "hook/install/installed_parts.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <charconv>
 
 #include "base/document/document.hpp"
 #include "base/limits.hpp"
@@ -34,6 +37,20 @@ bool InstallRecord::has_created(std::string_view name) const {
 
 void InstallRecord::add(std::string_view name) {
   if (!has_created(name)) made.emplace_back(name);
+}
+
+void InstallRecord::add_number(std::string_view name, int number) {
+  if (!this->number(name)) made.push_back(fmt::format("{} {}", name, number));
+}
+
+std::optional<int> InstallRecord::number(std::string_view name) const {
+  for (const std::string& each : made) {
+    if (!each.starts_with(name) || each.size() < name.size() + 2 || each[name.size()] != ' ') continue;
+    int number = 0;
+    const auto [end, error] = std::from_chars(each.data() + name.size() + 1, each.data() + each.size(), number);
+    if (error == std::errc() && end == each.data() + each.size()) return number;
+  }
+  return std::nullopt;
 }
 
 Result<std::optional<InstallRecord>> find_install_record(const Files& files, const HomeDirectories& homes,

@@ -15,13 +15,19 @@
 
 namespace sb::hook {
 
+// Of InstallRecord::made, with their number: the folders made above the file.
+inline constexpr std::string_view kMadeFolders = "folders";
+
 struct InstallRecord {
-  // `file`, `hooks`, and the events whose list was created; for servers `file`, `servers` and `entry NAME`
+  // `file`, `hooks`, and the events whose list was created; for servers `file`, `servers` and `entry NAME`; with a
+  // number `folders`, above the file, and `mode`, which the file had
   std::vector<std::string> made;
   std::string backup;  // the settings before install; empty when there were none
 
   bool has_created(std::string_view name) const;
   void add(std::string_view name);
+  void add_number(std::string_view name, int number);
+  std::optional<int> number(std::string_view name) const;
 };
 
 // Nothing when install wrote nothing there that is still installed.

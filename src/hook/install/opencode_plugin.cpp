@@ -4,6 +4,7 @@
 
 #include "base/crypto.hpp"
 #include "base/document/document.hpp"
+#include "hook/install/installed_parts.hpp"
 #include "hook/install/settings_file.hpp"
 
 namespace sb::hook {
@@ -79,6 +80,11 @@ Result<InstallResult> install_plugin(const Seams& seams, const std::string& path
   const std::string text = plugin_text(program);
   if (before == text) return InstallResult{.path = path};
   if (before && !plugin_program(*before)) return not_ours(path);
+  if (const int folders = missing_folders(seams.files, path); !before && folders > 0) {
+    InstallRecord installed;
+    installed.add_number(kMadeFolders, folders);
+    SB_TRY(save_install_record(seams.files, SB_TRY(homes(seams.environment)), path, installed));
+  }
   SB_TRY(seams.files.make_directories(parent_path(path)));
   SB_TRY(seams.files.write_atomic(path, text));
   return InstallResult{.path = path, .is_changed = true};
@@ -89,6 +95,11 @@ Result<InstallResult> uninstall_plugin(const Seams& seams, const std::string& pa
   if (!before) return InstallResult{.path = path};
   if (!plugin_program(*before)) return not_ours(path);
   SB_TRY(seams.files.remove(path));
+  const HomeDirectories own = SB_TRY(homes(seams.environment));
+  if (const auto installed = SB_TRY(find_install_record(seams.files, own, path))) {
+    remove_folders(seams.files, path, installed->number(kMadeFolders).value_or(0));
+    SB_TRY(remove_install_record(seams.files, own, path));
+  }
   return InstallResult{.path = path, .is_changed = true};
 }
 

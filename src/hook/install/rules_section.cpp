@@ -75,16 +75,6 @@ int number_in(std::string_view state, std::string_view kind) {
   return number;
 }
 
-// The folders above a new file that do not exist yet.
-int missing_folders(const Files& files, const std::string& path) {
-  int count = 0;
-  for (std::string folder = parent_path(path); files.kind(folder) == FileKind::kMissing && folder.size() > 1;
-       folder = parent_path(folder)) {
-    ++count;
-  }
-  return count;
-}
-
 std::unexpected<Error> in_file(Error error, const std::string& path) {
   if (error.location.file.empty()) error.location.file = path;
   return std::unexpected(std::move(error));
@@ -135,9 +125,7 @@ Result<InstallResult> uninstall_rules(const Seams& seams, const std::string& pat
     return InstallResult{.path = path, .is_changed = true};
   }
   SB_TRY(seams.files.remove(path));
-  std::string folder = parent_path(path);
-  // One that is no longer empty stays, and so do those above it.
-  for (int i = 0; i < left->folders && seams.files.remove_directory(folder); ++i) folder = parent_path(folder);
+  remove_folders(seams.files, path, left->folders);
   return InstallResult{.path = path, .is_changed = true};
 }
 

@@ -51,12 +51,32 @@ Result<Document> parse_settings(const std::string& path, std::string_view text, 
   return std::unexpected(std::move(error));
 }
 
-Status make_private(const std::string& path) {
+Result<std::optional<unsigned>> make_private(const std::string& path) {
   struct stat status{};
-  if (::stat(path.c_str(), &status) != 0 || (status.st_mode & 077) == 0) return {};
-  if (::chmod(path.c_str(), status.st_mode & 07700) == 0) return {};
+  if (::stat(path.c_str(), &status) != 0 || (status.st_mode & 077) == 0) return std::nullopt;
+  if (::chmod(path.c_str(), status.st_mode & 07700) == 0) return status.st_mode & 07777;
   return fail(ErrorCode::kIo, fmt::format("cannot hide the file from other users: {}", std::strerror(errno)),
               "It is to contain a secret, so it must be yours; nothing was changed", {path, "", 0, 0});
+}
+
+void make_public_again(const std::string& path, unsigned mode) {
+  struct stat status{};
+  const bool is_ours = ::stat(path.c_str(), &status) == 0 && (status.st_mode & 07777) == (mode & 07700);
+  if (is_ours) (void)::chmod(path.c_str(), mode);
+}
+
+int missing_folders(const Files& files, const std::string& path) {
+  int count = 0;
+  for (std::string folder = parent_path(path); files.kind(folder) == FileKind::kMissing && folder.size() > 1;
+       folder = parent_path(folder)) {
+    ++count;
+  }
+  return count;
+}
+
+void remove_folders(Files& files, const std::string& path, int count) {
+  std::string folder = parent_path(path);
+  for (int i = 0; i < count && files.remove_directory(folder); ++i) folder = parent_path(folder);
 }
 
 Result<std::string> save_backup(Files& files, const std::string& path, std::string_view bytes) {

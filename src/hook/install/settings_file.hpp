@@ -20,8 +20,16 @@ Result<std::optional<std::string>> read_if_exists(const Files& files, const std:
 // As JSON; an empty text is an empty object. Pure.
 Result<Document> parse_settings(const std::string& path, std::string_view text, bool has_comments);
 
-// Removes the access of other users, before a secret is written into the file.
-Status make_private(const std::string& path);
+// Removes the access of other users, before a secret is written into the file. Returns the mode it had, if that
+// changed.
+Result<std::optional<unsigned>> make_private(const std::string& path);
+// Undoes it, unless the mode was changed since.
+void make_public_again(const std::string& path, unsigned mode);
+
+// The folders above a new file that do not exist yet.
+int missing_folders(const Files& files, const std::string& path);
+// Of the folders above a removed file, so many; one that is not empty stays, and so do those above it.
+void remove_folders(Files& files, const std::string& path, int count);
 
 // Copies the bytes to a backup file next to the settings, new or with the same content; an earlier backup is never
 // overwritten. Returns the backup's path.

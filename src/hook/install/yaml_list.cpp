@@ -11,6 +11,7 @@ namespace sb::hook {
 namespace {
 
 constexpr std::string_view kBlank = " \t\r\n";
+constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";  // not part of a document's text
 
 // The offsets at which lines begin, and the end of the text.
 std::vector<std::size_t> lines_of(std::string_view text) {
@@ -184,6 +185,10 @@ Result<Document> read_yaml_list(const std::string& path, std::string_view text, 
 
 Result<std::string> with_yaml_item(const std::string& path, std::string_view text, std::string_view list,
                                    const Value& item) {
+  if (text.starts_with(kByteOrderMark)) {
+    const std::string rest = SB_TRY(with_yaml_item(path, text.substr(kByteOrderMark.size()), list, item));
+    return std::string(kByteOrderMark) + rest;
+  }
   const Document document = SB_TRY(read_yaml_list(path, text, list));
   const YamlList there(document, list);
   const auto index = there.position(*item.string_at("name"));
@@ -221,6 +226,11 @@ Result<std::string> with_yaml_item(const std::string& path, std::string_view tex
 
 Result<std::string> without_yaml_item(const std::string& path, std::string_view text, std::string_view list,
                                       std::string_view name, bool remove_empty_list) {
+  if (text.starts_with(kByteOrderMark)) {
+    const std::string rest =
+        SB_TRY(without_yaml_item(path, text.substr(kByteOrderMark.size()), list, name, remove_empty_list));
+    return std::string(kByteOrderMark) + rest;
+  }
   const Document document = SB_TRY(read_yaml_list(path, text, list));
   const YamlList there(document, list);
   const auto index = there.position(name);
