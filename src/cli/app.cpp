@@ -12,7 +12,7 @@ std::string without_full_stop(std::string_view message) {
   return std::string(message);
 }
 
-const CLI::App& innermost(const CLI::App& app) {
+const CLI::App& innermost_of(const CLI::App& app) {
   const CLI::App* inner = &app;
   while (!inner->get_subcommands().empty()) inner = inner->get_subcommands().front();
   return *inner;
@@ -170,7 +170,7 @@ std::string App::called() const {
 }
 
 App::Parsed App::unexpected() const {
-  const CLI::App& inner = innermost(*app_);
+  const CLI::App& inner = innermost_of(*app_);
   const std::vector<std::string> extras = app_->remaining(true);
   Parsed parsed{.kind = Parsed::Kind::kUnexpected, .where = called()};
   if (!extras.empty()) parsed.message = extras.front();

@@ -10,7 +10,7 @@ constexpr std::array kExamples = {
     std::string_view("signalbox config check . --json"),
     std::string_view("signalbox config show"),
     std::string_view("signalbox config get merge"),
-    std::string_view("signalbox config set models.main.model claude-sonnet-5"),
+    std::string_view("signalbox config set limits.turns 60"),
     std::string_view("signalbox config edit"),
     std::string_view("signalbox config path"),
     std::string_view("signalbox contract list"),

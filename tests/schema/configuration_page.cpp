@@ -15,7 +15,7 @@ constexpr const char* kIntroduction = R"(# Configuration
 Two files, both optional, in YAML or JSON:
 
 - `config.yaml` in your configuration folder (`signalbox config path` prints where): everything below.
-- `signalbox.yaml` in a project's folder: the keys that are not marked *user only*. It overrides yours for that project, and
+- `signalbox.yaml` in a project's folder: the keys that are not *only in config.yaml*. It overrides yours for that project, and
   applies only while the folder is trusted (`signalbox trust DIR`).
 
 ```sh
@@ -118,15 +118,13 @@ void add_rows(const std::string& key, const Value& schema, const std::string& he
 
 }  // namespace
 
-std::string configuration_page(const Value& schema, const std::vector<std::string>& user_only) {
+std::string configuration_page(const Value& schema) {
   std::vector<Row> rows;
   for (const Value::Member& member : schema["properties"].members()) {
     add_rows(member.name, member.value, text_at(member.value, "description"), rows);
   }
   std::string text = kIntroduction;
   for (Row& row : rows) {
-    if (std::ranges::find(user_only, row.key) != user_only.end())
-      row.help += row.help.empty() ? "*User only*" : ". *User only*";
     replace_all(row.help, "|", "\\|");
     replace_all(row.value, "|", "\\|");
     text += fmt::format("| `{}` | {} | {} |\n", row.key, row.value, row.help);

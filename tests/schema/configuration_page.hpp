@@ -2,13 +2,11 @@
 #pragma once
 
 #include <string>
-#include <vector>
 
 #include "base/document/value.hpp"
 
 namespace sb {
 
-// `user_only`: keys that a project's file cannot have.
-std::string configuration_page(const Value& schema, const std::vector<std::string>& user_only);
+std::string configuration_page(const Value& schema);
 
 }  // namespace sb
