@@ -47,8 +47,15 @@ Status add_settings(const Seams& seams, const HomeDirectories& homes, const Sett
     std::string path = path_of(name, place.home, place.workspace);
     if (!path.empty()) named.push_back(std::move(path));
   }
+  // Whoever can replace the `.git` of a submodule chooses what git runs for the user there, outside of the sandbox.
   std::vector<std::string> ignored;
-  if (!is_ours(seams.files, homes, place.workspace)) ignored = SB_TRY(ignored_paths(seams, place.workspace));
+  std::vector<std::string> nested = submodules_of(seams.files, place.workspace);
+  if (!is_ours(seams.files, homes, place.workspace)) {
+    CheckoutPaths found = SB_TRY(checkout_paths(seams, place.workspace));
+    ignored = std::move(found.ignored);
+    nested = std::move(found.nested);
+  }
+  place.sealed.insert(place.sealed.end(), nested.begin(), nested.end());
   std::vector<std::string> shown = place.readable;
   shown.insert(shown.end(), place.writable.begin(), place.writable.end());
   shown.push_back(place.workspace);

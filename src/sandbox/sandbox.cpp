@@ -101,12 +101,27 @@ struct Mount {
   bool is_in_tree = false;
 };
 
+// Below the workspace or a folder that is writable besides, and not hidden in it.
+bool is_writable_part(const Place& place, const std::string& path) {
+  const auto is_below = [&](const std::string& top) {
+    const auto hides = [&](const std::string& hidden) { return is_within(hidden, top) && is_within(path, hidden); };
+    return path != top && is_within(path, top) && std::ranges::none_of(place.hidden, hides);
+  };
+  return (place.is_writable && is_below(place.workspace)) || std::ranges::any_of(place.writable, is_below);
+}
+
 std::vector<Mount> mounts_of(const Sandbox& sandbox, const Files& files, const Place& place) {
   std::vector<Mount> mounts = {{place.workspace, place.is_writable ? Mount::kWritable : Mount::kReadOnly}};
   if (!place.home.empty() && place.home != place.workspace) mounts.push_back({place.home, Mount::kEmpty});
   for (const std::string& path : place.writable) mounts.push_back({path, Mount::kWritable});
   for (const std::string& path : place.readable) mounts.push_back({path, Mount::kReadOnly});
-  for (const std::string& path : place.sealed) mounts.push_back({path, Mount::kReadOnly});
+  for (const std::string& path : place.sealed) {
+    mounts.push_back({path, Mount::kReadOnly});
+    // A folder in which something is mounted cannot be moved away, but one above it can.
+    for (std::string above = parent_path(path); is_writable_part(place, above); above = parent_path(above)) {
+      mounts.push_back({above, Mount::kWritable});
+    }
+  }
   for (const std::string& path : place.hidden) mounts.push_back({path, Mount::kHidden});
   for (const std::string& path : sandbox.private_files) mounts.push_back({path, Mount::kHidden});
   for (const Place::Copy& copy : place.elsewhere) {

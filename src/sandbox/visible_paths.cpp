@@ -13,6 +13,7 @@
 #include <set>
 
 #include "base/document/document.hpp"
+#include "base/git_origin.hpp"
 #include "base/text.hpp"
 #include "sandbox/data.hpp"
 #include "sandbox/limits.hpp"
@@ -23,6 +24,8 @@ namespace {
 
 constexpr std::int64_t kGitMs = 20'000;
 constexpr std::size_t kListBytes = 16u << 20;
+constexpr std::size_t kModuleConfigBytes = 64u << 10;
+constexpr int kModuleDepth = 16;
 constexpr int kSystemDepth = 64;
 
 // Built in, therefore valid.
@@ -175,6 +178,27 @@ Status add_ignored(const Seams& seams, const std::string& checkout, const std::s
   return {};
 }
 
+void add_submodules(const Files& files, const std::string& folder, int depth, std::vector<std::string>& found) {
+  const auto names = files.list(folder);
+  if (!names || depth == 0) return;
+  for (const std::string& name : *names) {
+    const std::string path = join_path(folder, name);
+    if (files.kind(path) != FileKind::kDirectory) continue;
+    if (files.kind(join_path(path, "HEAD")) != FileKind::kFile) {
+      add_submodules(files, path, depth - 1, found);  // a name with a slash
+      continue;
+    }
+    const auto config = files.read(join_path(path, "config"), kModuleConfigBytes);
+    for (std::string_view line : config ? lines_of(*config) : std::vector<std::string_view>()) {
+      constexpr std::string_view kSetting = "worktree = ";
+      if (line = trimmed(line); !line.starts_with(kSetting)) continue;
+      const auto real = files.canonical(join_path(path, line.substr(kSetting.size())));
+      if (real) found.push_back(join_path(*real, ".git"));
+    }
+    add_submodules(files, join_path(path, "modules"), depth - 1, found);
+  }
+}
+
 }  // namespace
 
 const std::vector<std::string>& system_folders() {
@@ -289,7 +313,15 @@ bool is_ours(const Files& files, const HomeDirectories& homes, const std::string
   });
 }
 
-Result<std::vector<std::string>> ignored_paths(const Seams& seams, const std::string& workspace) {
+std::vector<std::string> submodules_of(const Files& files, const std::string& work_tree) {
+  std::vector<std::string> found;
+  const std::vector<std::string> folders = git_folders(files, work_tree);
+  if (!folders.empty()) add_submodules(files, join_path(folders.front(), "modules"), kModuleDepth, found);
+  std::erase_if(found, [&](const std::string& path) { return !is_within(path, work_tree); });
+  return found;
+}
+
+Result<CheckoutPaths> checkout_paths(const Seams& seams, const std::string& workspace) {
   IgnoredPaths ignored;
   const std::string top = checkout_above(seams.files, workspace);
   if (!top.empty()) SB_TRY(add_ignored(seams, top, workspace, ignored));
@@ -308,7 +340,9 @@ Result<std::vector<std::string>> ignored_paths(const Seams& seams, const std::st
                 "Run in a smaller folder");
   }
   for (const std::string& checkout : nested) SB_TRY(add_ignored(seams, checkout, checkout, ignored));
-  if (ignored.hidden.size() <= limits::kIgnoredFiles) return std::move(ignored.hidden);
+  for (std::string& checkout : nested) checkout = join_path(checkout, ".git");
+  if (ignored.hidden.size() <= limits::kIgnoredFiles)
+    return CheckoutPaths{std::move(ignored.hidden), std::move(nested)};
   return fail(ErrorCode::kLimit,
               fmt::format("git ignores {} files and folders in {}; at most {} can be hidden from a command",
                           ignored.hidden.size(), workspace, limits::kIgnoredFiles),

@@ -39,7 +39,13 @@ Result<std::vector<std::string>> special_files(const std::string& folder, const 
 // What git ignores in a checkout of the user, and in checkouts within it: `.env`, folders of secrets and the like.
 // Dependencies and build output stay (`kept` in data/paths.yaml). Empty outside of git. Fails if git does, or if there
 // is too much to hide.
-Result<std::vector<std::string>> ignored_paths(const Seams& seams, const std::string& workspace);
+struct CheckoutPaths {
+  std::vector<std::string> ignored;
+  std::vector<std::string> nested;  // the `.git` of checkouts within it
+};
+Result<CheckoutPaths> checkout_paths(const Seams& seams, const std::string& workspace);
+// The `.git` of the submodules of a linked work tree that git itself put there.
+std::vector<std::string> submodules_of(const Files& files, const std::string& work_tree);
 // Whether a path is in a folder of ours, where only agents and we make files.
 bool is_ours(const Files& files, const HomeDirectories& homes, const std::string& path);
 

@@ -101,6 +101,33 @@ TEST_F(Doors, ListingIgnoredFilesRunsNothingThatACheckoutNames) {
   EXPECT_FALSE(std::filesystem::exists(marker));
 }
 
+// Git obeys the configuration there when the user asks for the status of the whole.
+TEST_F(Doors, CheckoutsWithinACheckoutKeepTheirGitFolder) {
+  room.write("user/project/libs/part/file", "old");
+  ASSERT_EQ(room.shell("git init -q user/project && git init -q user/project/libs/part"), 0);
+  for (const char* line : {"echo x >> libs/part/.git/config", "mv libs/part/.git away", "mv libs/part away",
+                           "mv libs away", "rm -rf libs; test ! -e libs/part/.git"}) {
+    closed(line);
+  }
+  open("mkdir libs/new && echo x > libs/new/file && mv libs/new libs/part/moved && git -C libs/part status");
+}
+
+TEST_F(Doors, SubmodulesOfAWorkTreeKeepTheirGitFile) {
+  ASSERT_EQ(room.shell("export HOME=$PWD GIT_CONFIG_COUNT=3 GIT_CONFIG_KEY_0=protocol.file.allow "
+                       "GIT_CONFIG_VALUE_0=always GIT_CONFIG_KEY_1=user.name GIT_CONFIG_VALUE_1=a "
+                       "GIT_CONFIG_KEY_2=user.email GIT_CONFIG_VALUE_2=a@b; git init -q part && cd part && "
+                       "git commit -q --allow-empty -m x && cd .. && git init -q whole && cd whole && "
+                       "git submodule --quiet add ../part libs/part && git commit -q -m x && "
+                       "git worktree add -q ../user/.sb/work-trees/r && cd ../user/.sb/work-trees/r && "
+                       "git submodule --quiet update --init"),
+            0);
+  room.workspace = room.homes.state + "/work-trees/r";
+  for (const char* line : {"echo x > libs/part/.git", "mv libs/part/.git away", "mv libs/part away", "mv libs away"}) {
+    closed(line);
+  }
+  open("echo x > libs/part/new && test -s libs/part/.git");
+}
+
 // A home kept in git ignores all folders; a project in one is not part of that checkout.
 TEST_F(Doors, AFolderThatAnOuterCheckoutIgnoresIsVisible) {
   room.write("user/.gitignore", "*\n");
