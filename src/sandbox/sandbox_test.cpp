@@ -83,6 +83,15 @@ TEST_F(Doors, TheHomeIsAbsentExceptForToolsAndWhatIsNamed) {
   EXPECT_FALSE(std::filesystem::exists(room.directory + "/user/.cache"));
 }
 
+// ccache fails where it cannot write, and with it every compiler.
+TEST_F(Doors, CachesThatAreNoUseReadOnlyAreNewOnes) {
+  for (const char* name : {".cache/ccache", ".ccache"}) {
+    room.write(std::string("user/") + name + "/CACHEDIR.TAG", "tag");
+    open(std::string("mkdir -p ~/") + name + "/tmp && echo x > ~/" + name + "/tmp/x");
+    EXPECT_FALSE(std::filesystem::exists(room.directory + "/user/" + name + "/tmp"));
+  }
+}
+
 TEST_F(Doors, FoldersOfPathAreVisibleWithTheirLibraries) {
   room.write("tools/bin/tool", "#!/bin/sh\ncat \"$(dirname \"$0\")/../lib/part\"\n");
   room.write("tools/lib/part", "works");

@@ -254,6 +254,13 @@ std::vector<std::string> tool_paths(const Files& files, const Environment& envir
   return paths;
 }
 
+std::vector<std::string> tools_of_every_home(const Files& files, const std::string& home) {
+  std::vector<std::string> names = home.empty() ? std::vector<std::string>() : listed("found_in_home");
+  std::erase_if(names,
+                [&](const std::string& name) { return files.kind(join_path(home, name)) == FileKind::kMissing; });
+  return names;
+}
+
 std::vector<std::string> program_paths(const Files& files, const std::string& program) {
   std::vector<std::string> paths = {program};
   if (const auto real = files.canonical(program)) {

@@ -23,6 +23,8 @@ std::string users_home(const Files& files, const Environment& environment);
 // Tool chains and caches in the home, and folders of PATH outside of the system folders with the libraries next to
 // them. Existing ones, as written.
 std::vector<std::string> tool_paths(const Files& files, const Environment& environment);
+// Of these, the names below the home of those that also look for it there when HOME is another folder.
+std::vector<std::string> tools_of_every_home(const Files& files, const std::string& home);
 // What a program needs besides its own file: the folder it was installed in. `program`: absolute.
 std::vector<std::string> program_paths(const Files& files, const std::string& program);
 

@@ -137,6 +137,16 @@ TEST_F(BreakoutDoors, TheHomeAndItsSocketsAreAbsent) {
   EXPECT_THAT(said, HasSubstr("done"));
 }
 
+// Its home is a new folder, and rustup and others look for themselves in the home.
+TEST_F(BreakoutDoors, AProgramFindsTheUsersToolChainsInItsOwnHome) {
+  place.write("user/.rustup/settings.toml", "CHAIN-MARK");
+  const std::string said =
+      said_by_agent("cat ~/.rustup/settings.toml; echo x 2>/dev/null > ~/.rustup/made && echo WROTE; echo x > ~/own");
+  EXPECT_THAT(said, HasSubstr("CHAIN-MARK"));
+  EXPECT_THAT(said, Not(HasSubstr("WROTE")));
+  EXPECT_EQ(place.read("user/.rustup/settings.toml"), "CHAIN-MARK");
+}
+
 TEST_F(BreakoutDoors, LimitsHold) {
   settings = "sandbox: {limits: {memory_mb: 64, shm_mb: 1, open_files: 100}}";
   const std::string said = said_by_agent(

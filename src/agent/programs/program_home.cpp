@@ -107,6 +107,10 @@ sandbox::Place place_of(ProgramPlace program, const Seams& seams) {
     if (seams.files.kind(path) == FileKind::kMissing) continue;
     place.elsewhere.push_back({path, join_path(program.home, login.name), login.how == Login::kShared});
   }
+  const std::string real_home = sandbox::users_home(seams.files, seams.environment);
+  for (const std::string& name : sandbox::tools_of_every_home(seams.files, real_home)) {
+    place.elsewhere.push_back({join_path(real_home, name), join_path(program.home, name)});
+  }
   if (program.has_own_login) place.servers = program.login_servers;
   return place;
 }
