@@ -101,13 +101,13 @@ struct Mount {
   bool is_in_tree = false;
 };
 
-// Of the workspace or of what is writable besides, below its top.
+// Below the workspace or a folder that is writable besides, and not hidden in it.
 bool is_writable_part(const Place& place, const std::string& path) {
-  const auto is_below = [&](const std::string& top) { return path != top && is_within(path, top); };
-  const bool is_hidden =
-      std::ranges::any_of(place.hidden, [&](const std::string& hidden) { return is_within(path, hidden); });
-  return !is_hidden &&
-         ((place.is_writable && is_below(place.workspace)) || std::ranges::any_of(place.writable, is_below));
+  const auto is_below = [&](const std::string& top) {
+    const auto hides = [&](const std::string& hidden) { return is_within(hidden, top) && is_within(path, hidden); };
+    return path != top && is_within(path, top) && std::ranges::none_of(place.hidden, hides);
+  };
+  return (place.is_writable && is_below(place.workspace)) || std::ranges::any_of(place.writable, is_below);
 }
 
 std::vector<Mount> mounts_of(const Sandbox& sandbox, const Files& files, const Place& place) {
