@@ -471,6 +471,23 @@ steps:
   EXPECT_EQ(ended.state, EndState::kComplete) << ended.reason;
 }
 
+TEST(AgentLoop, RefusesSeveralSubmissionsInOneReply) {
+  LoopFixture place;
+  place.add_workflow("two-steps", kTwoSteps);
+  const auto submit = [](const std::string& notes) {
+    return R"({"type": "tool_use", "name": "complete_step", "input": {"notes": ")" + notes + R"("}})";
+  };
+  place.script(R"({"content": [)" + submit("The first thing is done.") + ", " + submit("It is not, after all.") +
+               "]}\n" +
+               complete_line("The first thing is half done.",
+                             R"("expect": {"contains": ["several complete_step calls", "Do the first thing."]})") +
+               complete_line("The second thing is done."));
+  const std::string session = place.start("two-steps");
+  EXPECT_EQ(place.work(session).state, EndState::kComplete);
+  const auto attempt = place.home->sessions().attempt(session, 1, 1);
+  EXPECT_EQ(place.home->sessions().output(session, **attempt)->notes, "The first thing is half done.");
+}
+
 TEST(AgentLoop, KeepsKnownSecretsOutOfLogsAndNotes) {
   LoopFixture place;
   place.add_workflow("two-steps", kTwoSteps);

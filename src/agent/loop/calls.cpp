@@ -54,6 +54,8 @@ void AgentLoop::add_end(Batch& batch, const ToolCall& call, ToolResult result, s
 
 std::optional<WorkResult> AgentLoop::run_calls(std::vector<TurnCall> calls, Batch batch) {
   work_context_.turn = std::max(work_context_.turn, transcript_.turn());
+  const auto submits = [](const TurnCall& call) { return call.call.name == "complete_step"; };
+  const bool submits_often = std::ranges::count_if(calls, submits) > 1;
   for (std::size_t i = 0; i < calls.size(); ++i) {
     const TurnCall& call = calls[i];
     if (call.has_ended) continue;
@@ -70,6 +72,16 @@ std::optional<WorkResult> AgentLoop::run_calls(std::vector<TurnCall> calls, Batc
     }
     if (const std::string tool_denial = call_error(call.call); !tool_denial.empty()) {
       add_end(batch, call.call, {.text = tool_denial, .is_error = true}, 0);
+      continue;
+    }
+    // The first could say the opposite of the others, and the others could only be about a step that was not read.
+    if (submits_often && submits(call) && !call.has_started) {
+      add_end(
+          batch, call.call,
+          {.text = "Nothing was submitted: the reply has several complete_step calls. Submit the open step once, with "
+                   "everything in it.",
+           .is_error = true},
+          0);
       continue;
     }
     if (is_session_tool) {

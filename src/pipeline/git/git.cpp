@@ -6,6 +6,7 @@
 #include <array>
 
 #include "base/text.hpp"
+#include "base/text/path_glob.hpp"
 #include "base/text/unicode.hpp"
 
 namespace sb::pipeline {
@@ -126,6 +127,30 @@ bool has_any(std::string_view text, std::initializer_list<std::string_view> word
   return std::ranges::any_of(words, [&](std::string_view word) { return text.find(word) != text.npos; });
 }
 
+// What the repository here says about its own damage, and what to do; waiting does not help. Empty: it does not.
+std::string_view remedy_of_damage(const std::string& errors) {
+  std::string here;  // a remote may be damaged too
+  for (const std::string_view line : split(errors, '\n')) {
+    if (!line.starts_with("remote: ")) here += std::string(line) + "\n";
+  }
+  if (has_any(here, {"index file corrupt", "index file smaller", "bad index"})) {
+    return "Set the index aside there and make it again, which changes none of your files: "
+           "i=$(git rev-parse --git-path index); mv $i $i.damaged; git reset. Then resume";
+  }
+  if (has_any(here, {"loose object", "packed object", "object file"}) && has_any(here, {"corrupt", "is empty"})) {
+    return "List the damaged objects with git fsck, restore .git/objects from a backup or another clone, then resume";
+  }
+  if (has_any(here, {"No such ref: HEAD"})) {
+    return "The branch that HEAD names is damaged. Write its last commit into its file below .git/refs again; its log "
+           "below .git/logs ends with it";
+  }
+  if (has_any(here, {"bad config line", "unexpected line in", "unterminated line in", "bad shallow line",
+                     "bad object HEAD", "bad ref for"})) {
+    return "Repair the named file of the repository, then resume";
+  }
+  return {};
+}
+
 Error error_of(const ProcessResult& exit, const GitCall& call) {
   const std::string what = call.words.empty() ? "" : call.words.front();
   const std::string_view all = exit.errors;
@@ -151,9 +176,8 @@ Error error_of(const ProcessResult& exit, const GitCall& call) {
   if (has_any(all, {"not a git repository"}) && !call.is_remote) {
     return error(ErrorCode::kNotFound, "Choose a folder in a git repository, or create one: git init");
   }
-  // The repository here, not the remote: waiting does not help.
-  if (has_any(all, {"bad config line", "unexpected line in", "bad object HEAD", "bad ref for"})) {
-    return error(ErrorCode::kCorrupt, "Repair the named file of the repository, then resume");
+  if (const std::string_view remedy = remedy_of_damage(exit.errors); !remedy.empty()) {
+    return error(ErrorCode::kCorrupt, std::string(remedy));
   }
   if (call.is_remote && has_any(all, {"couldn't find remote ref"})) return error(ErrorCode::kNotFound, "");
   // The server answered that there is no such repository: waiting does not help.
@@ -166,6 +190,12 @@ Error error_of(const ProcessResult& exit, const GitCall& call) {
     return error(ErrorCode::kConflict, "");
   }
   return error(ErrorCode::kInvalid, "");
+}
+
+// Damage is named with its folder: git names files as seen from there.
+Error placed(Error error, const std::string& directory) {
+  if (error.code == ErrorCode::kCorrupt) error.message = fmt::format("in {}: {}", shown(directory), error.message);
+  return error;
 }
 
 // The git folder of a checkout, or the folder itself if it is one; empty: there is none.
@@ -183,6 +213,26 @@ std::string git_folder_of(const Files& files, std::string folder) {
   return {};
 }
 
+// Of the repository, without which git does not take it for one. `folder`: its git folder, or a linked work tree's.
+std::optional<Error> missing_folder(const Files& files, const std::string& folder) {
+  const std::string link = join_path(folder, "commondir");
+  std::string common = folder;
+  if (files.kind(link) == FileKind::kFile) {
+    const std::string to = without_trailing_newlines(files.read(link, 64 << 10).value_or(""));
+    common = lexically_normal(to.starts_with('/') ? to : join_path(folder, to));
+    if (files.kind(common) != FileKind::kDirectory) common = link;
+  }
+  for (const char* name : {"objects", "refs"}) {
+    if (files.kind(join_path(common, name)) == FileKind::kDirectory) continue;
+    return Error{ErrorCode::kCorrupt,
+                 common == link ? fmt::format("{} is damaged: it does not lead to the repository", shown(link))
+                                : fmt::format("{} is damaged: its folder {} is missing", shown(common), name),
+                 "Restore it from a backup, or clone the repository again next to it",
+                 {}};
+  }
+  return std::nullopt;
+}
+
 // Git reports a damaged HEAD as "not a git repository"; nothing: that is not what is wrong.
 std::optional<Error> damaged_head(const Files& files, const std::string& directory) {
   const std::string folder = git_folder_of(files, directory);
@@ -192,7 +242,7 @@ std::optional<Error> damaged_head(const Files& files, const std::string& directo
   const std::string head = without_trailing_newlines(text.value_or(""));
   const bool is_hash =
       (head.size() == 40 || head.size() == 64) && head.find_first_not_of("0123456789abcdef") == std::string::npos;
-  if (head.starts_with("ref: refs/") || is_hash) return std::nullopt;
+  if (head.starts_with("ref: refs/") || is_hash) return missing_folder(files, folder);
   const std::string what = text ? "is damaged: it names neither a branch nor a commit" : "is missing";
   return Error{
       ErrorCode::kCorrupt,
@@ -382,7 +432,7 @@ Result<ProcessResult> Git::run(const GitCall& call) {
   }
   if (std::ranges::find(call.accepted_codes, exit->code) == call.accepted_codes.end()) {
     Error error = error_of(*exit, call);
-    if (error.code != ErrorCode::kNotFound) return std::unexpected(std::move(error));
+    if (error.code != ErrorCode::kNotFound) return std::unexpected(placed(std::move(error), directory_));
     return std::unexpected(damaged_head(seams_.files, git_dir_.empty() ? directory_ : git_dir_).value_or(error));
   }
   if (exit->output_truncated && !call.on_output) {
@@ -402,6 +452,10 @@ Result<std::optional<std::string>> Git::find_commit(const std::string& name) {
       SB_TRY(run({.words = {"rev-parse", "--verify", "--quiet", "--end-of-options", name + "^{commit}"},
                   .accepted_codes = {0, 1, 128}}));
   while (exit.output.ends_with('\n')) exit.output.pop_back();
+  // A commit that cannot be read is not a missing one.
+  if (exit.code == 128 && !remedy_of_damage(exit.errors).empty()) {
+    return std::unexpected(placed(error_of(exit, {.words = {"rev-parse"}}), directory_));
+  }
   if (exit.code != 0 || exit.output.empty()) return std::nullopt;
   return std::move(exit.output);
 }

@@ -328,6 +328,27 @@ TEST(GitRun, ADamagedHeadIsNamed) {
   }
 }
 
+TEST(GitRun, OtherDamageOfTheRepositoryIsNamedWithWhatToDo) {
+  const std::vector<std::tuple<std::string, std::string, std::string>> damages = {
+      {"printf 'some garbage in it' > .git/index", "index file", "mv $i $i.damaged"},
+      {"printf garbage > .git/packed-refs", "packed-refs", "Repair the named file"},
+      {"printf garbage > .git/shallow", "shallow", "Repair the named file"},
+      {"printf garbage > .git/refs/heads/main", "HEAD", "below .git/logs"},
+      {"rm -rf .git/objects", "objects is missing", "backup"},
+      {"rm -rf .git/refs", "refs is missing", "backup"},
+      {"for f in .git/objects/*/*; do chmod u+w $f; : > $f; done", "object", "git fsck"}};
+  for (const auto& [command, named, remedy] : damages) {
+    GitFixture place;
+    place.sh("cd repo && " + command);
+    Git git(place.seams, place.repo());
+    auto done = git.run({"status"});
+    if (done) done = git.run({"symbolic-ref", "--short", "HEAD"});
+    ASSERT_FALSE(done) << command;
+    EXPECT_EQ(done.error().code, ErrorCode::kCorrupt) << command;
+    EXPECT_THAT(describe(done.error()), AllOf(HasSubstr(place.repo()), HasSubstr(named), HasSubstr(remedy))) << command;
+  }
+}
+
 TEST(GitNames, AreLikeGitsOwnFolder) {
   for (const char* path :
        {".git/config", "a/.GIT/config", "a/GIT~1/x", ".git./x", ".git /x", ".g\u200cit/x", ".git::$X/y"}) {

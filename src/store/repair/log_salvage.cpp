@@ -1,5 +1,6 @@
 #include "store/repair/log_salvage.hpp"
 
+#include <algorithm>
 #include <optional>
 
 namespace sb::store::repair {
@@ -78,11 +79,14 @@ void LogSalvage::scan() {
         is_whole = true;  // only its stored checksum is wrong
         before = computed;
         ++corrected_;
-      } else if (correct_one_byte(bytes, computed, frame->sum, wal_.is_big_endian())) {
-        is_whole = true;
-        read_summed(*frame, bytes);
-        corrected_pages_[number] = bytes.substr(frame->summed.size());
-        ++corrected_;
+      } else {
+        const Correction correction = correct_one_byte(bytes, computed, frame->sum, wal_.is_big_endian());
+        is_whole = correction != Correction::kImpossible;
+        if (correction == Correction::kDone) {
+          read_summed(*frame, bytes);
+          corrected_pages_[number] = bytes.substr(frame->summed.size());
+          ++corrected_;
+        }
       }
     } else if (is_whole && !is_as_written) {
       ++corrected_;  // its salts are wrong
@@ -123,11 +127,12 @@ std::string LogSalvage::page(std::int64_t frame) const {
 
 // One pair of words (x, y) takes the sums (a, b) to (a + b + x, a + 2b + x + y). So a change of x by d in the last pair
 // changes them by d(1, 1), one of y by d(0, 1), and every pair after it maps (a, b) to (a + b, a + 2b).
-bool correct_one_byte(std::string& bytes, const WalSum& computed, const WalSum& wanted, bool is_big_endian) {
+Correction correct_one_byte(std::string& bytes, const WalSum& computed, const WalSum& wanted, bool is_big_endian) {
+  constexpr std::size_t kHeaderBytes = 8;
   const std::uint32_t wanted0 = wanted[0] - computed[0], wanted1 = wanted[1] - computed[1];
   std::uint32_t x0 = 1, x1 = 1, y0 = 0, y1 = 1;
-  std::size_t found_at = 0;
-  int found_byte = -1;
+  std::size_t found_at = 0, first_at = bytes.size();
+  int found_byte = 0, found = 0;
   const auto try_word = [&](std::size_t word, std::uint32_t c0, std::uint32_t c1) {
     for (unsigned byte = 0; byte < 4; ++byte) {
       const std::size_t at = word + (is_big_endian ? 3 - byte : byte);
@@ -135,24 +140,25 @@ bool correct_one_byte(std::string& bytes, const WalSum& computed, const WalSum& 
       for (std::uint32_t value = 0; value < 256; ++value) {
         const std::uint32_t change = (value - old) << (8 * byte);
         if (c0 * change != wanted0 || c1 * change != wanted1 || value == old) continue;
-        if (found_byte >= 0) return false;
+        ++found;
+        first_at = std::min(first_at, at);
         found_at = at;
         found_byte = static_cast<int>(value);
       }
     }
-    return true;
   };
   for (std::size_t pair = bytes.size() / 8; pair-- > 0;) {
-    if (!try_word(pair * 8, x0, x1) || !try_word(pair * 8 + 4, y0, y1)) return false;
+    try_word(pair * 8, x0, x1);
+    try_word(pair * 8 + 4, y0, y1);
     const std::uint32_t x = x0 + x1, y = y0 + y1;
     x1 += x;
     y1 += y;
     x0 = x;
     y0 = y;
   }
-  if (found_byte < 0) return false;
+  if (found != 1) return found > 1 && first_at >= kHeaderBytes ? Correction::kAmbiguous : Correction::kImpossible;
   bytes[found_at] = static_cast<char>(found_byte);
-  return true;
+  return Correction::kDone;
 }
 
 }  // namespace sb::store::repair

@@ -7,7 +7,8 @@
 //  - If the next frame continues the checksum computed for a frame, only the stored checksum of the frame is damaged.
 //  - The checksum is linear in the bytes. One damaged byte is found by trying all: 2^20 candidates against 64 bits.
 //  Only
-//    the highest byte of a word is ambiguous: the checksum is the same for some others far away.
+//    the highest byte of a word is ambiguous: the checksum is the same for some others far away. Such a page is used as
+//    it is: the hashes of its rows show which one is damaged.
 //  - Every frame is a whole page. A frame that cannot be saved does not matter if a later one replaces the same page.
 //
 // Reads, changes nothing. The caller keeps writers away.
@@ -64,9 +65,11 @@ class LogSalvage {
   std::set<std::uint32_t> doubtful_;
 };
 
-// Changes the one byte by which the checksum computed over `bytes` (a multiple of 8) differs from `wanted`. False, and
-// unchanged, if no single byte, or more than one, would do. Pure.
-bool correct_one_byte(std::string& bytes, const sqlite::WalSum& computed, const sqlite::WalSum& wanted,
-                      bool is_big_endian);
+// Changes the one byte by which the checksum computed over `bytes` (a multiple of 8) differs from `wanted`. Unchanged
+// if no single byte would do, or several would: kAmbiguous if none of these is among the first 8, a frame's header.
+// Pure.
+enum class Correction { kImpossible, kAmbiguous, kDone };
+Correction correct_one_byte(std::string& bytes, const sqlite::WalSum& computed, const sqlite::WalSum& wanted,
+                            bool is_big_endian);
 
 }  // namespace sb::store::repair

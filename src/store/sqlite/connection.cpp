@@ -91,7 +91,7 @@ bool has_damaged_write_version(sqlite3* handle) {
   const int code = sqlite3_file_control(handle, "main", SQLITE_FCNTL_FILE_POINTER, &file);
   unsigned char version = 0;
   return code == SQLITE_OK && file && file->pMethods && file->pMethods->xRead(file, &version, 1, kPlace) == SQLITE_OK &&
-         version > kNewest;
+         (version == 0 || version > kNewest);
 }
 
 Statement::~Statement() {
