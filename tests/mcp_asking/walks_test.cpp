@@ -149,6 +149,24 @@ TEST_F(McpWalks, AChainOfFourSevenOrTwelveIsWalkedInEveryEraThoughEachServerIsKi
   }
 }
 
+TEST_F(McpWalks, PagesOfADecisionCanBeTurnedBack) {
+  for (const Era era : kEras) {
+    SCOPED_TRACE(era.revision ? era.revision : "stateless");
+    Client client = this->client();
+    if (era.revision != nullptr) client.open(era.revision);
+    Asked asked(client,
+                std::string("{decision: nine, instruction: 'Which one, ") + (era.revision ? era.revision : "none") +
+                    "?', options: [a1, b2, c3, d4, e5, f6, g7, h8, i9]}",
+                era.revision == nullptr);
+    EXPECT_FALSE(offers(asked.params(), "Back to the options before"));
+    asked.answer("More options");
+    EXPECT_TRUE(offers(asked.params(), "7) g7"));
+    asked.answer("Back to the options before");
+    asked.answer("b2");
+    EXPECT_EQ(to_json(asked.line()["options"]), R"(["b2"])");
+  }
+}
+
 TEST_F(McpWalks, NoneIsAnEntryAnEmptyListOrNoCheckedBox) {
   for (const Era era : kEras) {
     for (const bool by_entry : {false, true}) {
