@@ -100,6 +100,21 @@ TEST_F(McpWalks, AWalkSurvivesTheServerAndContinuesInTheInbox) {
   EXPECT_THAT(shell("inbox show release"), HasSubstr("came late"));
 }
 
+TEST_F(McpWalks, AnAnswerToAPromptThatWasAnsweredElsewhereIsReportedAndKept) {
+  Client one = client();
+  Client other = client();
+  one.open("2025-11-25");
+  other.open("2025-11-25");
+  Asked first(one, kRelease, false);
+  Asked second(other, kRelease, false);
+  first.answer("main");
+  second.answer("hotfix");
+  EXPECT_THAT(message_of(second.params()),
+              testing::StartsWith("Не принято: на предыдущий вопрос тем временем ответили в другом месте.\n"
+                                  "В какие среды?"));
+  EXPECT_THAT(shell("inbox show release"), HasSubstr(R"(answered second, does not count: {"choice":"hotfix"})"));
+}
+
 struct Era {
   const char* revision;  // of a client with sessions; null: stateless
 };

@@ -162,7 +162,11 @@ class Hearing {
         return answered_or_second(std::unexpected(walked.error()));
       }
       // Answered elsewhere meanwhile: the question that is open now is asked instead.
-      return DialogResult{.again = next_round(asked_)};
+      const std::string late = fmt::format("answered second, does not count: {}", to_json(result["content"]));
+      SB_TRY(noted(inbox_.note_free_text(state_.id, short_line(late, kProblemBytes), person())));
+      DialogState next = next_round(asked_);
+      next.problem = decision::text(form.locale(), "form.overtaken");
+      return DialogResult{.again = next};
     }
     const decision::WalkTurn& turn = walked->turn;
     if (turn.kind != decision::WalkTurn::Kind::kAsk || call_.is_late) {
