@@ -100,6 +100,21 @@ TEST_F(McpWalks, AWalkSurvivesTheServerAndContinuesInTheInbox) {
   EXPECT_THAT(shell("inbox show release"), HasSubstr("came late"));
 }
 
+TEST_F(McpWalks, AnAnswerToAPromptThatWasAnsweredElsewhereIsReportedAndKept) {
+  Client one = client();
+  Client other = client();
+  one.open("2025-11-25");
+  other.open("2025-11-25");
+  Asked first(one, kRelease, false);
+  Asked second(other, kRelease, false);
+  first.answer("main");
+  second.answer("hotfix");
+  EXPECT_THAT(message_of(second.params()),
+              testing::StartsWith("Не принято: на предыдущий вопрос тем временем ответили в другом месте.\n"
+                                  "В какие среды?"));
+  EXPECT_THAT(shell("inbox show release"), HasSubstr(R"(answered second, does not count: {"choice":"hotfix"})"));
+}
+
 struct Era {
   const char* revision;  // of a client with sessions; null: stateless
 };
@@ -146,6 +161,24 @@ TEST_F(McpWalks, AChainOfFourSevenOrTwelveIsWalkedInEveryEraThoughEachServerIsKi
         break;
       }
     }
+  }
+}
+
+TEST_F(McpWalks, PagesOfADecisionCanBeTurnedBack) {
+  for (const Era era : kEras) {
+    SCOPED_TRACE(era.revision ? era.revision : "stateless");
+    Client client = this->client();
+    if (era.revision != nullptr) client.open(era.revision);
+    Asked asked(client,
+                std::string("{decision: nine, instruction: 'Which one, ") + (era.revision ? era.revision : "none") +
+                    "?', options: [a1, b2, c3, d4, e5, f6, g7, h8, i9]}",
+                era.revision == nullptr);
+    EXPECT_FALSE(offers(asked.params(), "Back to the options before"));
+    asked.answer("More options");
+    EXPECT_TRUE(offers(asked.params(), "7) g7"));
+    asked.answer("Back to the options before");
+    asked.answer("b2");
+    EXPECT_EQ(to_json(asked.line()["options"]), R"(["b2"])");
   }
 }
 

@@ -306,10 +306,18 @@ TEST_F(CarryingTest, PagesTextsAndFormsWork) {
   const engine::SessionResponse paged =
       place.asked(deciding("{instruction: \"Which?\", options: [a1, a2, a3, a4, a5, a6, a7, a8, a9]}"));
   const InputRequired first = asked_of_client(paged);
-  const HandlerResult turned = place.resume(P::answered(P::call(), first, P::choose("more")));
+  const auto options_in = [](const InputRequired& asked) {
+    return asked.requests[0].params["requestedSchema"]["properties"]["choice"]["oneOf"].size();
+  };
+  const HandlerResult forth = place.resume(P::answered(P::call(), first, P::choose("more")));
+  ASSERT_NE(P::ask_of(forth), nullptr);
+  EXPECT_EQ(options_in(*P::ask_of(forth)), 4u) << "three, and the way back";
+  const HandlerResult back = place.resume(P::answered(P::call(), *P::ask_of(forth), P::choose("previous-page")));
+  ASSERT_NE(P::ask_of(back), nullptr);
+  EXPECT_EQ(options_in(*P::ask_of(back)), options_in(first));
+  const HandlerResult turned = place.resume(P::answered(P::call(), *P::ask_of(back), P::choose("more")));
   const InputRequired* second = P::ask_of(turned);
   ASSERT_NE(second, nullptr);
-  EXPECT_EQ(second->requests[0].params["requestedSchema"]["properties"]["choice"]["oneOf"].size(), 3u);
   EXPECT_EQ(P::step_of(place.resume(P::answered(P::call(), *second, P::choose("a8")))), "two");
   EXPECT_THAT(place.state(P::decision_of(paged)).outcome->options, ElementsAre("a8"));
 

@@ -48,7 +48,8 @@ bool is_cut(const decision::Rendered& rendered, const Prompt& prompt, const Prof
 }
 
 // A form has no row for other text, so the way back is an option of its own.
-void add_back(Prompt& prompt) {
+void add_way_back(Prompt& prompt) {
+  if (prompt.page == 1) return;
   decision::Option back;
   back.id = kPreviousPage;
   back.label = decision::text(prompt.locale, "form.back");
@@ -240,7 +241,7 @@ Result<DecisionForm> DecisionForm::of(const decision::Walk& walk, const inbox::Q
     for (const Prompt& page : pages) {
       if (!is_many && page.page != options.page) continue;
       Prompt shown = for_person(page);
-      if (is_many) make_field_of_form(shown);
+      is_many ? make_field_of_form(shown) : add_way_back(shown);
       SB_TRY(form.add(shown, wide, options.revision, decision, is_many ? page_name("choices", page) : ""));
     }
     first = pages.front();
@@ -252,7 +253,7 @@ Result<DecisionForm> DecisionForm::of(const decision::Walk& walk, const inbox::Q
                                                                         &decision::Option::id) != first.options.end();
     if (first.select.mode == SelectMode::kMany && may_be_none) offer_none(first);
     decision::Walk before = walk;
-    if (first.page > 1 && before.turn_to(first.page - 1)) add_back(first);
+    if (before.turn_to(first.page - 1)) add_way_back(first);
     // A brief has letters of its own on each page.
     const bool lists_options = decision::drafts::explains(profile);
     SB_TRY(form.add(first, wide, options.revision, lists_options || walk.is_held() ? nullptr : walk.step(), ""));
@@ -390,6 +391,7 @@ std::optional<FormAnswer> DecisionForm::read_item(const Item& item, const Value&
   const HostAnswer answer = parse_answer(item.shape, Value::object({{"action", "accept"}, {"content", *inner}}));
   switch (answer.result) {
     case HostAnswerKind::kSelected:
+      if (answer.option_ids.front() == kPreviousPage) return without(FormAnswer::Kind::kBack);
       given.options.insert(given.options.end(), answer.option_ids.begin(), answer.option_ids.end());
       return std::nullopt;
     case HostAnswerKind::kNone:

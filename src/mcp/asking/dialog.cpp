@@ -75,11 +75,10 @@ class Hearing {
     switch (answer.kind) {
       case FormAnswer::Kind::kAnswered:
         return declaration_.decision() ? take(form, answer, result) : walk_on(form, answer, result);
-      case FormAnswer::Kind::kMore: {
-        DialogState next = next_round(asked_);
-        ++next.page;
-        return DialogResult{.again = next};
-      }
+      case FormAnswer::Kind::kMore:
+        return turn_to(asked_.page + 1);
+      case FormAnswer::Kind::kBack:
+        return turn_to(asked_.page - 1);
       case FormAnswer::Kind::kDeclined:
         if (declining == OnDecline::kRecordOnly) return noted(inbox_.note_dialog_declined(state_.id, person()));
         return answered_or_second(inbox_.decline(state_.id, person(), R"({"action":"decline"})"));
@@ -162,7 +161,11 @@ class Hearing {
         return answered_or_second(std::unexpected(walked.error()));
       }
       // Answered elsewhere meanwhile: the question that is open now is asked instead.
-      return DialogResult{.again = next_round(asked_)};
+      const std::string late = fmt::format("answered second, does not count: {}", to_json(result["content"]));
+      SB_TRY(noted(inbox_.note_free_text(state_.id, short_line(late, kProblemBytes), person())));
+      DialogState next = next_round(asked_);
+      next.problem = decision::text(form.locale(), "form.overtaken");
+      return DialogResult{.again = next};
     }
     const decision::WalkTurn& turn = walked->turn;
     if (turn.kind != decision::WalkTurn::Kind::kAsk || call_.is_late) {
@@ -177,6 +180,12 @@ class Hearing {
   // The inbox reports in English.
   static std::string problem_in(const DecisionForm& form, const Error& error) {
     return form.locale() == "en" ? error.message : std::string(decision::text(form.locale(), "form.unfit"));
+  }
+
+  DialogResult turn_to(int page) const {
+    DialogState next = next_round(asked_);
+    next.page = page;
+    return {.again = next};
   }
 
   Result<DialogResult> ask_again(std::string_view problem) const {
