@@ -314,7 +314,7 @@ TEST_F(CarryingTest, PagesTextsAndFormsWork) {
   EXPECT_EQ(options_in(*P::ask_of(forth)), 4u) << "three, and the way back";
   const HandlerResult back = place.resume(P::answered(P::call(), *P::ask_of(forth), P::choose("previous-page")));
   ASSERT_NE(P::ask_of(back), nullptr);
-  EXPECT_EQ(options_in(*P::ask_of(back)), options_in(first));
+  EXPECT_EQ(P::ask_of(back)->requests[0].params, first.requests[0].params);
   const HandlerResult turned = place.resume(P::answered(P::call(), *P::ask_of(back), P::choose("more")));
   const InputRequired* second = P::ask_of(turned);
   ASSERT_NE(second, nullptr);

@@ -10,11 +10,12 @@
 //
 //   one      {choice: {oneOf: [{const: ID, title: LABEL}...]}}
 //            before 2025-11-25: {choice: {enum: [...], enumNames: [...]}}
-//   many     {choices: {items: {anyOf: [...]}}}
+//   many     {choices: {items: {anyOf: [...]}}}, without minItems: Claude Code counts before it adds what Enter
+//            chooses, and refuses that. Too few are asked for again
 //            before 2025-11-25 a yes or no per option: {"choices:01:ID": {type: boolean, default: false}...}; the
 //            number keeps the order in clients that sort fields by name, and without the default some send true
-//   pages    of one: a form each, whose last entry opens the next page (FormAnswer::kMore), and the first one the page
-//            before (kBack)
+//   pages    of one: a form each, whose last entry opens the next page (FormAnswer::kMore), and whose first one, from
+//            the second page on, the page before (FormAnswer::kBack)
 //            of many: a field each, "choices:p02"..., which clients sort after "choices"; an empty one chooses nothing
 //   none     of a walk, where nothing may be chosen: the last entry; an empty list or no checked box say the same
 //   text     {text: ...}
@@ -38,14 +39,14 @@
 
 namespace sb::mcp {
 
-// The id of the form's own entry on every page but the first.
+// The id of the entry that shows the page before, on every page but the first.
 inline constexpr std::string_view kPreviousPage = "previous-page";
 
 struct FormAnswer {
   enum class Kind {
     kAnswered,  // given, remark
     kMore,      // the next page was requested
-    kBack,      // the page before
+    kBack,      // the page before was requested
     kDeclined,
     kCancelled,
     kEmpty,
@@ -97,6 +98,7 @@ class DecisionForm {
   std::string locale_;
   decision::Select select_;  // of a decision, over all its pages
   bool is_walk_ = false;
+  bool has_back_ = false;  // of a decision: its first entry shows the page before
   bool needs_whole_text_ = false;
   Value properties_ = Value::object();
   Value required_ = Value::array();

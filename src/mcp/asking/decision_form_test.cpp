@@ -80,10 +80,7 @@ Value content_choosing(const Value& properties, const std::string& part, const s
       if (is_part && ids.contains(value)) chosen.push_back(one = value);
     }
     if (field.value.string_at("type") == "array") {
-      const auto least = static_cast<std::size_t>(field.value["minItems"].as_integer());
-      for (std::size_t i = 0; i < entries.size() && chosen.size() < least; ++i) {
-        if (!is_part) chosen.push_back(entries[i].first);
-      }
+      if (!is_part && chosen.size() == 0) chosen.push_back(entries.front().first);
       content.set(field.name, std::move(chosen));
     } else {
       content.set(field.name, one.empty() ? entries.front().first : one);
@@ -262,6 +259,34 @@ TEST(DecisionForm, OptionsAreNumberedOverAllPagesInEveryRevision) {
   EXPECT_EQ(titles_in(form_of(one, {.page = 1}).params()).back(), "More options");
   EXPECT_THAT(titles_in(form_of(one, {.page = 2}).params()),
               ElementsAre("Back to the options before", "7) a7", "8) a8"));
+}
+
+TEST(DecisionForm, ALaterPageHasAWayBackAndItsNumber) {
+  const auto one = declared("{decision: env, instruction: Which?, options: [a1, a2, a3, a4, a5, a6, a7, a8]}");
+  const auto titled = [](const DecisionForm& form) {
+    return form.params()["requestedSchema"]["properties"]["choice"].string_at("title");
+  };
+  const auto first = form_of(one, {.page = 1}), second = form_of(one, {.page = 2});
+  EXPECT_EQ(titled(first), "Your choice (page 1)");
+  EXPECT_EQ(titled(second), "Your choice (page 2)");
+  const Value back = Value::object({{"choice", kPreviousPage}});
+  EXPECT_EQ(second.read(accept(back)).kind, Kind::kBack);
+  EXPECT_EQ(first.read(accept(back)).kind, Kind::kInvalid);
+  // An option of that name is what it says.
+  const auto named =
+      form_of(declared("{decision: env, instruction: Which?, options: [a1, a2, a3, a4, a5, a6, a7, previous-page]}"),
+              {.page = 2});
+  EXPECT_EQ(named.read(accept(back)).kind, Kind::kAnswered);
+}
+
+TEST(DecisionForm, TheFormLeavesTheCountToUs) {
+  const auto form =
+      form_of(declared("{decision: env, instruction: Which?, select: many, min: 2, options: [a1, a2, a3]}"));
+  EXPECT_EQ(form.params()["requestedSchema"]["properties"]["choices"].find("minItems"), nullptr);
+  const auto choosing = [&](const Value& ids) { return form.read(accept(Value::object({{"choices", ids}}))).kind; };
+  EXPECT_EQ(choosing(Value::array({"a1"})), Kind::kInvalid);
+  EXPECT_EQ(choosing(Value::array()), Kind::kEmpty);
+  EXPECT_EQ(choosing(Value::array({"a1", "a3"})), Kind::kAnswered);
 }
 
 TEST(DecisionForm, APageMayBeLeftEmptyButNotAllOfThem) {
