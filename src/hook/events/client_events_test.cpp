@@ -15,7 +15,8 @@ std::string translated(std::string_view client, std::string_view event) {
 
 TEST(ClientEvents, AreThoseOfTheClientsThatCallTheHookWithTheirName) {
   for (const ClientRow& row : clients()) {
-    const bool has_own_form = row.hook_form != HookForm::kNone && row.word != "claude-code" && row.word != "codex";
+    const bool is_like_claude = row.word == "claude-code" || row.word == "codex" || row.word == "qwen-code";
+    const bool has_own_form = row.hook_form != HookForm::kNone && !is_like_claude;
     EXPECT_EQ(find_client_events(row.word) != nullptr, has_own_form) << row.word;
   }
 }

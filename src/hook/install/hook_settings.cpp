@@ -32,8 +32,13 @@ constexpr std::array<Group, 10> kGroups = {{
     {"SessionEnd", ""},
 }};
 // Elsewhere the hook sees every tool, and ignores most.
-constexpr std::array<Group, 5> kCodexGroups = {
-    {{"PreToolUse", ""}, {"PostToolUse", ""}, {"Stop", ""}, {"SessionStart", ""}, {"UserPromptSubmit", ""}}};
+constexpr std::array<Group, 6> kPlainGroups = {{{"PreToolUse", ""},
+                                                {"PostToolUse", ""},
+                                                {"Stop", ""},
+                                                {"SessionStart", ""},
+                                                {"UserPromptSubmit", ""},
+                                                {"SessionEnd", ""}}};
+constexpr std::span<const Group> kCodexGroups = std::span(kPlainGroups).first(5);  // no end of a conversation
 constexpr std::array<Group, 6> kGeminiGroups = {{{"BeforeTool", ""},
                                                  {"AfterTool", ""},
                                                  {"AfterAgent", ""},
@@ -69,6 +74,7 @@ constexpr HookShape kHookShapes[] = {
      .stop = "AfterAgent",
      .argument = " --client gemini-cli",
      .timeout = 5'000},
+    {.client = Client::kQwenCode, .groups = kPlainGroups, .stop = "Stop", .timeout = 5},
     {.client = Client::kCopilotCli, .groups = kCopilotGroups, .argument = " --client copilot-cli", .version = 1},
 };
 
