@@ -309,8 +309,13 @@ TEST_F(CarryingTest, PagesTextsAndFormsWork) {
   const HandlerResult turned = place.resume(P::answered(P::call(), first, P::choose("more")));
   const InputRequired* second = P::ask_of(turned);
   ASSERT_NE(second, nullptr);
-  EXPECT_EQ(second->requests[0].params["requestedSchema"]["properties"]["choice"]["oneOf"].size(), 3u);
-  EXPECT_EQ(P::step_of(place.resume(P::answered(P::call(), *second, P::choose("a8")))), "two");
+  EXPECT_EQ(second->requests[0].params["requestedSchema"]["properties"]["choice"]["oneOf"].size(), 4u);
+  const HandlerResult turned_back = place.resume(P::answered(P::call(), *second, P::choose("previous-page")));
+  const InputRequired* again = P::ask_of(turned_back);
+  ASSERT_NE(again, nullptr);
+  EXPECT_EQ(again->requests[0].params, first.requests[0].params);
+  const HandlerResult turned_on = place.resume(P::answered(P::call(), *again, P::choose("more")));
+  EXPECT_EQ(P::step_of(place.resume(P::answered(P::call(), *P::ask_of(turned_on), P::choose("a8")))), "two");
   EXPECT_THAT(place.state(P::decision_of(paged)).outcome->options, ElementsAre("a8"));
 
   const engine::SessionResponse text = place.asked(deciding("{instruction: \"What name?\", select: text}"));

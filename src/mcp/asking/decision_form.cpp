@@ -55,6 +55,10 @@ void add_back(Prompt& prompt) {
   prompt.options.insert(prompt.options.begin(), std::move(back));
 }
 
+bool has_option(const Decision& decision, std::string_view id) {
+  return std::ranges::find(decision.options, id, &decision::Option::id) != decision.options.end();
+}
+
 // Where nothing may be chosen, a form has an entry that says so, as the last one.
 void offer_none(Prompt& prompt) {
   prompt.select.min = 0;
@@ -241,6 +245,8 @@ Result<DecisionForm> DecisionForm::of(const decision::Walk& walk, const inbox::Q
       if (!is_many && page.page != options.page) continue;
       Prompt shown = for_person(page);
       if (is_many) make_field_of_form(shown);
+      form.has_back_ = !is_many && page.page > 1 && !has_option(*decision, kPreviousPage);
+      if (form.has_back_) add_back(shown);
       SB_TRY(form.add(shown, wide, options.revision, decision, is_many ? page_name("choices", page) : ""));
     }
     first = pages.front();
@@ -304,7 +310,7 @@ Status DecisionForm::add(const Prompt& prompt, const Profile& profile, Revision 
     Value property = schema["properties"][item.inner_name()];
     mark_titles(property, marks_of(prompt, profile, declared), profile);
     if (property.find("title") == nullptr) property.set("title", decision::text(prompt.locale, "form.choice"));
-    if (mode == SelectMode::kMany && prompt.pages > 1) {
+    if (prompt.pages > 1) {
       property.set("title",
                    fmt::format("{} ({})", property["title"].as_string(),
                                decision::text_with(prompt.locale, "page_number", "page", std::to_string(prompt.page))));
@@ -390,6 +396,7 @@ std::optional<FormAnswer> DecisionForm::read_item(const Item& item, const Value&
   const HostAnswer answer = parse_answer(item.shape, Value::object({{"action", "accept"}, {"content", *inner}}));
   switch (answer.result) {
     case HostAnswerKind::kSelected:
+      if (has_back_ && answer.option_ids.front() == kPreviousPage) return without(FormAnswer::Kind::kBack);
       given.options.insert(given.options.end(), answer.option_ids.begin(), answer.option_ids.end());
       return std::nullopt;
     case HostAnswerKind::kNone:

@@ -13,7 +13,8 @@
 //   many     {choices: {items: {anyOf: [...]}}}
 //            before 2025-11-25 a yes or no per option: {"choices:01:ID": {type: boolean, default: false}...}; the
 //            number keeps the order in clients that sort fields by name, and without the default some send true
-//   pages    of one: a form each, whose last entry opens the next page (FormAnswer::kMore)
+//   pages    of one: a form each, whose last entry opens the next page (FormAnswer::kMore), and whose first one, from
+//            the second page on, the page before (FormAnswer::kBack)
 //            of many: a field each, "choices:p02"..., which clients sort after "choices"; an empty one chooses nothing
 //   none     of a walk, where nothing may be chosen: the last entry; an empty list or no checked box say the same
 //   text     {text: ...}
@@ -37,13 +38,14 @@
 
 namespace sb::mcp {
 
-// The id of a walk's own entry on every page but the first.
+// The id of the entry that shows the page before, on every page but the first.
 inline constexpr std::string_view kPreviousPage = "previous-page";
 
 struct FormAnswer {
   enum class Kind {
     kAnswered,  // given, remark
     kMore,      // the next page was requested
+    kBack,      // the page before was requested
     kDeclined,
     kCancelled,
     kEmpty,
@@ -95,6 +97,7 @@ class DecisionForm {
   std::string locale_;
   decision::Select select_;  // of a decision, over all its pages
   bool is_walk_ = false;
+  bool has_back_ = false;  // of a decision: its first entry shows the page before
   bool needs_whole_text_ = false;
   Value properties_ = Value::object();
   Value required_ = Value::array();

@@ -260,7 +260,26 @@ TEST(DecisionForm, OptionsAreNumberedOverAllPagesInEveryRevision) {
   }
   const auto one = declared("{decision: env, instruction: Which?, options: [a1, a2, a3, a4, a5, a6, a7, a8]}");
   EXPECT_EQ(titles_in(form_of(one, {.page = 1}).params()).back(), "More options");
-  EXPECT_THAT(titles_in(form_of(one, {.page = 2}).params()), ElementsAre("7) a7", "8) a8"));
+  EXPECT_THAT(titles_in(form_of(one, {.page = 2}).params()),
+              ElementsAre("Back to the options before", "7) a7", "8) a8"));
+}
+
+TEST(DecisionForm, ALaterPageHasAWayBackAndItsNumber) {
+  const auto one = declared("{decision: env, instruction: Which?, options: [a1, a2, a3, a4, a5, a6, a7, a8]}");
+  const auto titled = [](const DecisionForm& form) {
+    return form.params()["requestedSchema"]["properties"]["choice"].string_at("title");
+  };
+  const auto first = form_of(one, {.page = 1}), second = form_of(one, {.page = 2});
+  EXPECT_EQ(titled(first), "Your choice (page 1)");
+  EXPECT_EQ(titled(second), "Your choice (page 2)");
+  const Value back = Value::object({{"choice", kPreviousPage}});
+  EXPECT_EQ(second.read(accept(back)).kind, Kind::kBack);
+  EXPECT_EQ(first.read(accept(back)).kind, Kind::kInvalid);
+  // An option of that name is what it says.
+  const auto named =
+      form_of(declared("{decision: env, instruction: Which?, options: [a1, a2, a3, a4, a5, a6, a7, previous-page]}"),
+              {.page = 2});
+  EXPECT_EQ(named.read(accept(back)).kind, Kind::kAnswered);
 }
 
 TEST(DecisionForm, APageMayBeLeftEmptyButNotAllOfThem) {

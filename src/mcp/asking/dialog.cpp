@@ -76,11 +76,10 @@ class Hearing {
     switch (answer.kind) {
       case FormAnswer::Kind::kAnswered:
         return declaration_.decision() ? take(form, answer, result) : walk_on(form, answer, result);
-      case FormAnswer::Kind::kMore: {
-        DialogState next = next_round(asked_);
-        ++next.page;
-        return DialogResult{.again = next};
-      }
+      case FormAnswer::Kind::kMore:
+        return turn_to(asked_.page + 1);
+      case FormAnswer::Kind::kBack:
+        return turn_to(asked_.page - 1);
       case FormAnswer::Kind::kDeclined:
         if (declining == OnDecline::kRecordOnly) return noted(inbox_.note_dialog_declined(state_.id, person()));
         return answered_or_second(inbox_.decline(state_.id, person(), R"({"action":"decline"})"));
@@ -112,6 +111,12 @@ class Hearing {
   inbox::Responder person() const {
     const bool is_person = call_.caller.is_installed_client;
     return {is_person ? inbox::Channel::kElicitation : inbox::Channel::kRelay, answering_person(call_)};
+  }
+
+  DialogResult turn_to(int page) const {
+    DialogState next = next_round(asked_);
+    next.page = page;
+    return {.again = next};
   }
 
   // The form shows a question of a walk that was answered elsewhere, so it cannot be read as the one that is open.
