@@ -309,6 +309,7 @@ Status DecisionForm::add(const Prompt& prompt, const Profile& profile, Revision 
   } else {
     Value property = schema["properties"][item.inner_name()];
     mark_titles(property, marks_of(prompt, profile, declared), profile);
+    property.erase("minItems");
     if (property.find("title") == nullptr) property.set("title", decision::text(prompt.locale, "form.choice"));
     if (prompt.pages > 1) {
       property.set("title",

@@ -10,7 +10,8 @@
 //
 //   one      {choice: {oneOf: [{const: ID, title: LABEL}...]}}
 //            before 2025-11-25: {choice: {enum: [...], enumNames: [...]}}
-//   many     {choices: {items: {anyOf: [...]}}}
+//   many     {choices: {items: {anyOf: [...]}}}, without minItems: Claude Code counts before it adds what Enter
+//            chooses, and refuses that. Too few are asked for again
 //            before 2025-11-25 a yes or no per option: {"choices:01:ID": {type: boolean, default: false}...}; the
 //            number keeps the order in clients that sort fields by name, and without the default some send true
 //   pages    of one: a form each, whose last entry opens the next page (FormAnswer::kMore), and whose first one, from

@@ -80,10 +80,7 @@ Value content_choosing(const Value& properties, const std::string& part, const s
       if (is_part && ids.contains(value)) chosen.push_back(one = value);
     }
     if (field.value.string_at("type") == "array") {
-      const auto least = static_cast<std::size_t>(field.value["minItems"].as_integer());
-      for (std::size_t i = 0; i < entries.size() && chosen.size() < least; ++i) {
-        if (!is_part) chosen.push_back(entries[i].first);
-      }
+      if (!is_part && chosen.size() == 0) chosen.push_back(entries.front().first);
       content.set(field.name, std::move(chosen));
     } else {
       content.set(field.name, one.empty() ? entries.front().first : one);
@@ -280,6 +277,16 @@ TEST(DecisionForm, ALaterPageHasAWayBackAndItsNumber) {
       form_of(declared("{decision: env, instruction: Which?, options: [a1, a2, a3, a4, a5, a6, a7, previous-page]}"),
               {.page = 2});
   EXPECT_EQ(named.read(accept(back)).kind, Kind::kAnswered);
+}
+
+TEST(DecisionForm, TheFormLeavesTheCountToUs) {
+  const auto form =
+      form_of(declared("{decision: env, instruction: Which?, select: many, min: 2, options: [a1, a2, a3]}"));
+  EXPECT_EQ(form.params()["requestedSchema"]["properties"]["choices"].find("minItems"), nullptr);
+  const auto choosing = [&](const Value& ids) { return form.read(accept(Value::object({{"choices", ids}}))).kind; };
+  EXPECT_EQ(choosing(Value::array({"a1"})), Kind::kInvalid);
+  EXPECT_EQ(choosing(Value::array()), Kind::kEmpty);
+  EXPECT_EQ(choosing(Value::array({"a1", "a3"})), Kind::kAnswered);
 }
 
 TEST(DecisionForm, APageMayBeLeftEmptyButNotAllOfThem) {
