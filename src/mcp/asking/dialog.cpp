@@ -112,12 +112,6 @@ class Hearing {
     return {is_person ? inbox::Channel::kElicitation : inbox::Channel::kRelay, answering_person(call_)};
   }
 
-  DialogResult turn_to(int page) const {
-    DialogState next = next_round(asked_);
-    next.page = page;
-    return {.again = next};
-  }
-
   // The form shows a question of a walk that was answered elsewhere, so it cannot be read as the one that is open.
   bool is_overtaken() const {
     return !declaration_.decision() && asked_.shown_at != inbox::position_digest(state_.position);
