@@ -97,7 +97,7 @@ TEST_F(BeforeChange, ACallThatDoesNotSayWhatItChangesIsRefused) {
     EXPECT_THAT(denied(before(Value::object(), "Edit")), HasSubstr("what it changes is unknown: its `file_path`"));
     EXPECT_NE(denied(before(Value::object({{"file_path", 3}}), "Write")), "");
     EXPECT_NE(denied(before(Value::object({{"file_path", ""}}), "Write")), "");
-    EXPECT_THAT(denied(before(Value(), "Bash")), HasSubstr("its `command` is not one text"));
+    EXPECT_THAT(denied(before(Value(), "Bash")), HasSubstr("its `command` is not a single string"));
     EXPECT_NE(denied(before(Value::object({{"command", Value(Value::Array{Value("rm"), Value("a")})}}), "Bash")), "");
     EXPECT_NE(denied(before(Value::object({{"source", "docs/a"}}), "mcp__fs__move_file")), "");
     EXPECT_NE(denied(before(Value::object({{"command", "not a patch"}}), "apply_patch")), "");
@@ -480,7 +480,7 @@ TEST_F(SessionEvents, ASessionThatAnotherConversationLeftOpenIsOffered) {
   fire(continued("s-1"));
   EXPECT_NE(denied(edit("a")), "");
   EXPECT_THAT(noted(started("startup")), Not(HasSubstr("Another conversation")));
-  // The other one lived after all: it is told, once.
+  // The other one was still alive: it is notified, once.
   Value alive = prompted();
   alive.set("session_id", "dead");
   EXPECT_THAT(noted(alive), HasSubstr("another conversation has continued session s-1 of wr.x"));

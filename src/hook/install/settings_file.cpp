@@ -56,7 +56,7 @@ Status make_private(const std::string& path) {
   if (::stat(path.c_str(), &status) != 0 || (status.st_mode & 077) == 0) return {};
   if (::chmod(path.c_str(), status.st_mode & 07700) == 0) return {};
   return fail(ErrorCode::kIo, fmt::format("cannot hide the file from other users: {}", std::strerror(errno)),
-              "It is to contain a secret, so it must be yours; nothing was changed", {path, "", 0, 0});
+              "A secret is to be written into it, so you must own it; nothing was changed", {path, "", 0, 0});
 }
 
 Result<std::string> save_backup(Files& files, const std::string& path, std::string_view bytes) {
