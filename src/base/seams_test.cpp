@@ -219,8 +219,7 @@ TEST(Pattern, IsUnicodeAwareAndBounded) {
   EXPECT_FALSE(*word->matches("дача"));
   const auto explosive = Pattern::compile("(a+)+$");
   ASSERT_TRUE(explosive);
-  const auto result = explosive->matches(std::string(50'000, 'a') + "b");
-  EXPECT_TRUE(result || result.error().code == ErrorCode::kLimit);
+  EXPECT_EQ(explosive->matches(std::string(50'000, 'a') + "b").error().code, ErrorCode::kLimit);
   const auto deep = Pattern::compile("(((a|b)*c)*d)*e");
   EXPECT_NO_FATAL_FAILURE((void)deep->matches(std::string(100'000, 'a')));
   EXPECT_FALSE(Pattern::compile("(unclosed"));

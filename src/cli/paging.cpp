@@ -8,7 +8,7 @@ namespace sb::cli {
 
 void add_page_options(App& app, store::PageRequest& request) {
   app.add_option("--limit", request.limit, "How many to list")->range(1, limits::kStorePageRows)->shows_default();
-  app.add_option("--after", request.after, "The page after this cursor: `next` of the page before");
+  app.add_option("--after", request.after, "Start after this cursor: `next` of the previous page");
 }
 
 std::string count_text(std::int64_t number) {
@@ -16,6 +16,10 @@ std::string count_text(std::int64_t number) {
   const std::size_t first = text.starts_with('-') ? 1 : 0;
   for (std::size_t at = text.size(); at > first + 3;) text.insert(at -= 3, ",");
   return text;
+}
+
+std::string counted(std::int64_t number, std::string_view one) {
+  return fmt::format("{} {}{}", count_text(number), one, number == 1 ? "" : "s");
 }
 
 std::string more_line(const store::PageFacts& facts, std::string_view command) {

@@ -14,6 +14,8 @@ void add_page_options(App& app, store::PageRequest& request);
 
 // 4980 as 4,980.
 std::string count_text(std::int64_t number);
+// `1 session`, `4,980 sessions`.
+std::string counted(std::int64_t number, std::string_view one);
 // `and 4,980 more; the next page: COMMAND --after CURSOR`, as one line; empty after the last page.
 std::string more_line(const store::PageFacts& facts, std::string_view command);
 // {NAME: [items], total, more, next}; next is null after the last page.

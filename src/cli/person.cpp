@@ -134,8 +134,8 @@ inbox::Responder user_at(const Context& context) {
 Status refuse_known_agents(const Context& context, std::string_view what) {
   const auto agent = inbox::known_agent(context.seams.files, context.seams.environment, ::getppid());
   if (!agent) return {};
-  return fail(ErrorCode::kForbidden, fmt::format("this looks like {}, and a person should {}", *agent, what),
-              "Do it in a terminal of your own");
+  return fail(ErrorCode::kForbidden, fmt::format("this seems to be run by {}, and a person should {}", *agent, what),
+              "Run it in your own terminal");
 }
 
 Result<std::string> ask_passphrase(const Context& context, std::string_view prompt) {

@@ -1,4 +1,4 @@
-// What agents are told about asking people: our own wording of the rules that the linter and the hooks enforce.
+// The rules for asking people, as agents read them: our own wording of the rules that the linter and the hooks enforce.
 #pragma once
 
 #include <string_view>

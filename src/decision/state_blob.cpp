@@ -39,8 +39,9 @@ Result<Value> open_state(std::string_view blob, const std::optional<std::string>
   const std::size_t dot = blob.rfind('.');
   const std::string_view body = blob.substr(0, dot);
   if (dot < 6 || !constant_time_equal(blob.substr(dot + 1), tag_of(body, key))) {
-    return refuse(is_keyed ? "the state was changed, or written with another key" : "the state was changed",
-                  std::string(kRemedy));
+    return refuse(
+        is_keyed ? "invalid state (truncated, modified or from another key)" : "invalid state (truncated or modified)",
+        std::string(kRemedy));
   }
   const std::string payload = SB_TRY(from_base64url(body.substr(6)));
   Value state = SB_TRY(parse_json(payload));

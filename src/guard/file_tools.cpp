@@ -69,7 +69,7 @@ const SettingKeys<FileTool>& file_tool_keys() {
         word_key("folder", &T::folder, "The member of its input that holds the folder a command runs in"),
         word_key("reads_if", &T::reads_if, "MEMBER=VALUE of its input with which it only reads"),
         choice_key<T, Changes>("changes", &T::changes, kChanges,
-                               "nothing: it is never refused. anything: what it changes cannot be told"),
+                               "nothing: it is never refused. anything: what it changes is unknown"),
     };
     for (SettingKey<FileTool>& key : keys) key.write = nullptr, key.restore = nullptr;
     return keys;
@@ -164,7 +164,7 @@ ToolChange command_change(const FileTool& tool, const Value& input, ToolChange c
   change.is_shell = true;
   const auto command = texts_at(input, tool.command);
   if (!command || command->size() != 1) {
-    return unknown(std::move(change), fmt::format("its {} is not one text", named(tool.command)));
+    return unknown(std::move(change), fmt::format("its {} is not a single string", named(tool.command)));
   }
   change.kind = ToolChange::Kind::kCommand;
   change.command = command->front();
@@ -181,7 +181,7 @@ ToolChange command_change(const FileTool& tool, const Value& input, ToolChange c
 ToolChange patch_change(const FileTool& tool, const Value& input, ToolChange change) {
   change.kind = ToolChange::Kind::kPaths;
   const auto patches = texts_at(input, tool.patch);
-  if (!patches) return unknown(std::move(change), fmt::format("its {} is not a text", named(tool.patch)));
+  if (!patches) return unknown(std::move(change), fmt::format("its {} is not a string", named(tool.patch)));
   for (const std::string& patch : *patches) {
     const auto paths = paths_of_patch(patch);
     if (!paths) return unknown(std::move(change), "the headers of its patch do not say which files it changes");

@@ -48,7 +48,7 @@ struct ToolChange {
   std::vector<std::string> paths;  // as written
   std::string command;
   std::string folder;     // of a command
-  std::string unknown;    // why it is unknown, for the agent: "`command` is not a text"
+  std::string unknown;    // why it is unknown, for the agent: "`command` is not a string"
   bool is_shell = false;  // it runs a command, known or not
 };
 ToolChange change_of(std::string_view tool, const Value& input, const FileTools& users);

@@ -94,7 +94,7 @@ TEST(FileTools, AnInputThatDoesNotSayWhatItChangesIsUnknown) {
   EXPECT_EQ(change("mcp__gh__push_files", to_json(Value::object({{"files", many}}))),
             "unknown: it names too many paths");
   for (const char* input : {"{}", R"({"command":["rm","a"]})", R"({"command":{"a":"ls"}})", R"({"command":""})"}) {
-    EXPECT_THAT(change("Bash", input), HasSubstr("unknown: its `command` is not one text")) << input;
+    EXPECT_THAT(change("Bash", input), HasSubstr("unknown: its `command` is not a single string")) << input;
   }
   EXPECT_THAT(change("shell", R"({"command":"ls","cmd":"rm a"})"), HasSubstr("unknown"));
   EXPECT_THAT(change("shell", R"({"command":"ls","cwd":"a","workdir":"b"})"), HasSubstr("unknown"));
@@ -143,7 +143,7 @@ TEST(FileTools, APatchSaysInItsHeadersWhatItChanges) {
   EXPECT_EQ(change("apply_patch", R"({"command":"*** Begin Patch\n*** Add File: a\n+x\n*** End Patch"})"), "changes a");
   EXPECT_EQ(change("functions.apply_patch", R"({"input":"*** Update File: a\n*** Move to: b"})"), "changes a b");
   EXPECT_THAT(change("apply_patch", R"({"command":"a diff"})"), HasSubstr("headers of its patch"));
-  EXPECT_THAT(change("apply_patch", R"({"command":3})"), HasSubstr("is not a text"));
+  EXPECT_THAT(change("apply_patch", R"({"command":3})"), HasSubstr("is not a string"));
 }
 
 TEST(FileTools, AnUnknownChangeIsRefusedWherePathsAreChecked) {

@@ -14,6 +14,7 @@
 #include "base/testing/fakes.hpp"
 #include "engine/session/prepare.hpp"
 #include "host/loopback_host.hpp"
+#include "sandbox/testing.hpp"
 #include "workflow/catalog/catalog.hpp"
 
 namespace sb::host {
@@ -87,6 +88,7 @@ class Commands : public testing::Test {
     settings.roles["default"] = "cli";
     assignment.role = "";
     assignment.limits.stall_ms = 60'000;
+    sandbox::allow_no_sandbox(seams(), folder + "/own");
   }
   ~Commands() override { std::filesystem::remove_all(folder); }
 

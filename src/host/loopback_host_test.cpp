@@ -353,7 +353,7 @@ TEST_F(Host, AReplyThatCallsAToolIsPassedOn) {
   EXPECT_EQ(driver.exchanges[0].final_text, std::nullopt);
 }
 
-TEST_F(Host, ARequestWithoutToolsIsNoTurnOfTheAgent) {
+TEST_F(Host, ARequestWithoutToolsIsNotATurnOfTheAgent) {
   ProviderOfMany provider({message_stream("discard me")});
   open(served(agent::provider_named("anthropic"), provider.port()));
   const std::string title = R"({"model": "m", "stream": true, "messages": [{"role": "user", "content": "a title"}]})";

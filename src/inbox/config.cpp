@@ -75,7 +75,7 @@ SettingKeys<Config> make_user_keys() {
   for (const SettingKey<Policy>& key : policy_keys) keys.push_back(key_of(&Config::policy, key));
   keys.push_back(
       key_of(&Config::sandbox, group_key("sandbox", sandbox::setting_keys(),
-                                         "What agents and checks reach on this machine. Only in config.yaml")));
+                                         "What agents and checks can reach on this machine. Only in config.yaml")));
   keys.push_back(file_tools_key());
   for (SettingKey<Config>& key : keys) key.write = nullptr, key.restore = nullptr;
   return keys;

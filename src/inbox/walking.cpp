@@ -169,7 +169,7 @@ Result<DecisionState> Inbox::store_position(std::string_view id, const Value& fr
   });
 }
 
-// Best effort: the second person is told about the first answer either way.
+// Best effort: the second person sees the first answer either way.
 void Inbox::keep_late(std::string_view id, std::string answer, const Responder& from, std::string_view raw,
                       bool is_reported) {
   (void)store_.write([&](store::Transaction& transaction) -> Status {

@@ -161,7 +161,7 @@ std::string Sandbox::own_program() const {
 
 std::string Sandbox::name() const {
   if (!works()) return "none: " + missing;
-  return has_own_proc ? "bubblewrap" : "bubblewrap, with the processes outside visible";
+  return has_own_proc ? "bubblewrap" : "bubblewrap; processes outside the sandbox are visible";
 }
 
 Sandbox find_sandbox(const Seams& seams, const Settings& settings) {

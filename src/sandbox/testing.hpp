@@ -81,6 +81,14 @@ class SandboxFixture {
   Seams seams{files, clock, random, process, environment, streams};
 };
 
+// For tests of agents: where no sandbox can be made, the configuration in this folder lets them work without one.
+inline void allow_no_sandbox(const Seams& seams, const std::string& config_home) {
+  static const bool has_sandbox = find_sandbox(seams).works();
+  if (has_sandbox) return;
+  std::filesystem::create_directories(config_home);
+  std::ofstream(config_home + "/config.yaml") << "sandbox: {mode: none}\n";
+}
+
 // What must fail in the sandbox, and what must work.
 class Doors : public testing::Test {
  protected:

@@ -19,8 +19,8 @@ std::string cursor_after(std::string_view list, const Row& last) {
 
 Result<Row> row_of_cursor(std::string_view list, std::string_view cursor) {
   const auto refused = [&] {
-    return fail(ErrorCode::kInvalid, "this is not a cursor of this list",
-                "Pass on `next` of the page before, or omit it to start at the first page");
+    return fail(ErrorCode::kInvalid, "invalid cursor for this list",
+                "Pass `next` of the previous page, or omit it to start at the first page");
   };
   const auto text = from_base64url(cursor);
   if (!text) return refused();

@@ -1,4 +1,4 @@
-// The rules for asking people reach the model: through the client's file of rules, and through the server's
+// The rules for asking people reach the model: through the client's rules file, and through the server's
 // instructions and the description of `ask`.
 import assert from 'node:assert/strict';
 import path from 'node:path';

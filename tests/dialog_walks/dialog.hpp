@@ -27,7 +27,7 @@ class Dialog {
 
   // `signalbox render --def FILE --host …`: what the agent asks first.
   void begin(const std::string& file);
-  // PreToolUse for the open call, and PostToolUse with this answer; returns what the agent is told. A call that the
+  // PreToolUse for the open call, and PostToolUse with this answer; returns what the agent reads. A call that the
   // hook refuses is a failure.
   std::string answer(const Value& given);
   // The same PostToolUse event again.

@@ -153,7 +153,7 @@ TEST_F(McpAsking, ARejectionAfterAnApprovalElsewhereIsKeptAndReported) {
   const Value next = client.ask(client.call("continue_workflow", look(second)));
   EXPECT_THAT(to_json(next), HasSubstr(R"(After that driver (driver-client) answered \"reject\")"));
   const Value later = client.ask(client.call("continue_workflow", look(second)));
-  EXPECT_THAT(to_json(later), Not(HasSubstr("After that"))) << "told once";
+  EXPECT_THAT(to_json(later), Not(HasSubstr("After that"))) << "reported once";
 }
 
 TEST_F(McpAsking, AnAnswerThatCameSecondToAskIsReportedByTheNextCallOrTheHook) {
@@ -172,7 +172,7 @@ TEST_F(McpAsking, AnAnswerThatCameSecondToAskIsReportedByTheNextCallOrTheHook) {
     await_late(name);
     if (has_hook) {
       EXPECT_THAT(note_at_prompt(), AllOf(HasSubstr("After that driver"), HasSubstr("Tell the person.")));
-      EXPECT_EQ(note_at_prompt(), "") << "told once";
+      EXPECT_EQ(note_at_prompt(), "") << "reported once";
     }
     const Value open = client.ask(asking("next-" + name));
     const Value answer = client.ask(reply_to(open, R"({"action":"accept","content":{"choice":"bb"}})"));

@@ -127,7 +127,7 @@ TEST_P(McpChildren, EachChildHasItsOwnNameGoalAndModelTier) {
   EXPECT_THAT(waiting.text, HasSubstr("- routine-taste-test-3 (critics): "));
 }
 
-TEST_P(McpChildren, TheParentIsToldHowItsClientRunsThem) {
+TEST_P(McpChildren, TheParentIsShownHowItsClientRunsThem) {
   const auto waiting = tasting(2);
   EXPECT_THAT(waiting.text, HasSubstr("your tool Agent (Task in older versions)"));
   const Value token = waiting.line["continueToken"];
@@ -242,7 +242,7 @@ TEST_P(McpChildren, LargeAndHostileValuesStayWithinTheirLimit) {
   EXPECT_LT(compare.text.size(), 30'000u);
   EXPECT_THAT(compare.text,
               AllOf(HasSubstr("bytes in total)"), HasSubstr("- acme.big: 9000"), HasSubstr("They miss the pie."),
-                    HasSubstr("The whole of each: the resource `signalbox://session/SESSION`"), Not(HasSubstr("\x1b")),
+                    HasSubstr("All of it: the resource `signalbox://session/SESSION`"), Not(HasSubstr("\x1b")),
                     Not(HasSubstr("\u202e"))));
 }
 

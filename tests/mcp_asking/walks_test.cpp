@@ -74,7 +74,7 @@ TEST_F(McpWalks, AChainIsWalkedWithHoldReviseAndWaive) {
     asked.answer("Leave it broken on purpose");
     asked.answer("Revise one option");
     asked.answer("More options");
-    asked.answer("Back to the options before");
+    asked.answer("Back to the previous options");
     asked.answer("Bot 3");
     EXPECT_THAT(message_of(asked.params()), testing::StartsWith("D3.revise-3"));
     asked.answer("Cut");
@@ -197,7 +197,7 @@ TEST_F(McpWalks, NoneIsAnEntryAnEmptyListOrNoCheckedBox) {
   }
 }
 
-TEST_F(McpWalks, AProblemIsToldInTheFormsLanguage) {
+TEST_F(McpWalks, AProblemIsReportedInTheFormsLanguage) {
   Client client = this->client();
   client.open("2025-11-25");
   Asked asked(client, kRelease, false);

@@ -379,11 +379,11 @@ TEST_F(Keys, InACommandRefuseIt) {
                lines({Line("coding").step("build").call("Bash", bash(fmt::format("echo {} > answer.txt", kKey))),
                       Line("coding")
                           .step("build")
-                          .expect("was taken out of it")
+                          .expect("was removed from it")
                           .call("Bash", bash(fmt::format("echo {} | base64 -d > answer.txt", kKeyInBase64))),
                       Line("coding")
                           .step("build")
-                          .expect("was taken out of it")
+                          .expect("was removed from it")
                           .call("Write", Value::object({{"file_path", "answer.txt"}, {"content", "right\n"}})),
                       Line("coding").step("build").complete(long_notes()),
                       Line("coding").step("hand-off").complete(long_notes(), {coding_handoff()})}) +
@@ -518,7 +518,7 @@ TEST(Damage, AGitFolderByAnotherNameIsAFinding) {
                coded_with("mkdir .GIT; echo '[core] fsmonitor = /tmp/evil' > .GIT/config", {".GIT/config"}));
   const ProgramResult ended = place.run_goal("Make the check pass");
   EXPECT_EQ(ended.code, 1) << said(ended);
-  EXPECT_THAT(question_text(place), HasSubstr(".GIT/config is named like git's own folder"));
+  EXPECT_THAT(question_text(place), HasSubstr(".GIT/config has the name of git's own folder"));
 }
 
 TEST(Damage, ADamagedHeadIsNamed) {

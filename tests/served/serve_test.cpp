@@ -66,7 +66,7 @@ TEST(Serve, AcceptsLocalhostAsAddress) {
   EXPECT_TRUE(Session(server.port(), token_for(folder, "ada")).is_open());
 }
 
-TEST(Serve, StartsWithoutATokenAndTellsClientsHowToGetOne) {
+TEST(Serve, StartsWithoutATokenAndShowsClientsHowToGetOne) {
   const Folder folder;
   Server server(SB_PROGRAM, folder.path());
   ASSERT_NE(server.port(), 0);

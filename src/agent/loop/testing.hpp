@@ -19,6 +19,7 @@
 #include "engine/session/prepare.hpp"
 #include "engine/session/session_home.hpp"
 #include "net/http_client.hpp"
+#include "sandbox/testing.hpp"
 
 namespace sb::agent {
 
@@ -44,6 +45,7 @@ class LoopFixture {
                             .recipe = {},
                             .command = {},
                             .upstream = {}};
+    sandbox::allow_no_sandbox(seams, directory + "/own");
     open();
   }
   ~LoopFixture() {

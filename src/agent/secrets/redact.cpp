@@ -160,7 +160,7 @@ std::string Redactor::clean_stream(std::string_view stream) const {
     if (event) add_deltas(*event, carried);
   }
   const std::string whole = clean(carried);
-  if (whole != carried) return fmt::format("[the texts of a stream with a secret in it]\n{}", whole);
+  if (whole != carried) return fmt::format("[the text of a stream that contained a secret]\n{}", whole);
   constexpr std::string_view kData = "data: ";
   std::vector<std::string> lines;
   for (const std::string_view line : split(stream, '\n')) {

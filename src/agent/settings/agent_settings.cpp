@@ -37,7 +37,7 @@ std::string example_models(const std::string& file) {
       "  main: {{provider: anthropic, model: claude-sonnet-4-5, key: $ANTHROPIC_API_KEY}}\n"
       "roles: {{default: main}}\n\n"
       "The key itself stays in the variable. `signalbox config check` checks the file; "
-      "docs/pipelines.md has other providers",
+      "docs/models.md has other providers",
       file.empty() ? "config.yaml" : file);
 }
 

@@ -80,7 +80,7 @@ TEST(Bash, DoesNotRunACommandWithARedactionInIt) {
   WorkTreeFixture room;
   const ToolResult denied = bash(room, "echo [redacted: secret] > made.txt; echo done");
   EXPECT_TRUE(denied.is_error);
-  EXPECT_THAT(denied.refused, HasSubstr("was taken out of it"));
+  EXPECT_THAT(denied.refused, HasSubstr("was removed from it"));
   EXPECT_FALSE(std::filesystem::exists(room.root + "/made.txt"));
 }
 

@@ -177,7 +177,7 @@ TEST(Fence, StopsEveryWayOut) {
     const std::string input = fmt::format(R"({{"file_path": "{}"}})", path);
     const ToolResult read = room.call("Read", input.c_str());
     EXPECT_TRUE(read.is_error) << path;
-    EXPECT_TRUE(path == std::string_view("sub/.GIT/x") || read.refused != "") << path << ": " << read.text;
+    EXPECT_NE(read.refused, "") << path << ": " << read.text;
     EXPECT_THAT(read.text, Not(HasSubstr("the-"))) << path;
     const std::string writing = fmt::format(R"({{"file_path": "{}", "content": "mine"}})", path);
     const ToolResult written = room.call("Write", writing.c_str());
@@ -223,7 +223,9 @@ TEST(Fence, ARestrictedRoleReadsOnlyItsPaths) {
   WorkTreeAccess place = room.place();
   place.only = {"src/**", "!src/notes/**"};
   Tools tools = make_work_tools(place);
-  for (const auto& tool : tools) EXPECT_THAT(tool->declaration().name, testing::AnyOf("Read", "Glob", "Grep"));
+  std::vector<std::string> names;
+  for (const auto& tool : tools) names.push_back(tool->declaration().name);
+  EXPECT_THAT(names, testing::UnorderedElementsAre("Read", "Glob", "Grep"));
   EXPECT_FALSE(room.call(tools, "Read", R"({"file_path": "src/a.txt"})").is_error);
   for (const char* input : {R"({"file_path": "plan.md"})", R"({"file_path": "src/notes/b.txt"})",
                             R"({"file_path": ".signalbox/pitch.md"})", R"({"file_path": "src/../plan.md"})"}) {

@@ -162,7 +162,7 @@ ToolResult tool_denied(std::string text) {
 std::string redaction_denial(std::string_view text) {
   if (text.find(kRedactedMark) == std::string_view::npos) return {};
   return fmt::format(
-      "This contains \"{}…]\": a secret that you wrote was taken out of it, so it is not run. Agents do "
+      "This contains \"{}…]\": a secret that you wrote was removed from it, so it is not run. Agents do "
       "not need secrets; work without it.",
       kRedactedMark);
 }

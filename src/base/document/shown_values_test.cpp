@@ -46,7 +46,7 @@ TEST(ShownValues, HostileTextsStayDataOnTheirLine) {
   for (const std::string_view line : lines_of(text)) EXPECT_TRUE(line.starts_with("- ")) << line;
 }
 
-TEST(ShownValues, LeavesOutWhatItIsToldTo) {
+TEST(ShownValues, OmitsWhatItIsAskedTo) {
   const Value object = Value::object({{"goal", "g"}, {"scope", "s"}});
   EXPECT_EQ(shown_values(object, 100, "", {"goal"}), "- scope: \"s\"\n");
   EXPECT_EQ(shown_values(object, 100, "", {"goal", "scope"}), "");

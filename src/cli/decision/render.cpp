@@ -67,7 +67,7 @@ Status pass_on(Context& context, inbox::Home& home, const DecisionState& state, 
     passed.given = parse_answer(shown.shape, json ? *json : Value(without_trailing_newlines(passed.raw)));
     passed.reader = "render";
   } else if (!SB_TRY(inbox::walk_of(state, declaration, host)).is_held()) {
-    return fail(ErrorCode::kConflict, fmt::format("{} is not on hold", state.id), "Leave out --resume");
+    return fail(ErrorCode::kConflict, fmt::format("{} is not on hold", state.id), "Omit --resume");
   }
   const auto walked =
       SB_TRY(home.inbox().walk(state.id, declaration, decision::cap_of(host, declaration.profile), passed));

@@ -78,7 +78,9 @@ int uninstall(Context& context, const HookOptions& options) {
 }
 
 void add_place(App& app, const std::shared_ptr<HookOptions>& options) {
-  app.add_option("--client", options->client, "Whose settings")->one_of(hook::client_words())->shows_default();
+  app.add_option("--client", options->client, "Client whose settings to change")
+      ->one_of(hook::client_words())
+      ->shows_default();
   auto* user = app.add_flag("--user", options->is_user, "In the user's settings (the default)");
   app.add_flag("--project", options->is_project, "In the settings of the project that contains this folder")
       ->excludes(user);

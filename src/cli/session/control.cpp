@@ -236,7 +236,7 @@ int run_request(const Context& context, const ControlOptions& options, const Con
   const auto result = control(context, options, row);
   if (!result) return print_error(context, engine::session_error(result.error()), options.wants_json);
   if (options.wants_json) {
-    Value line = Value::object({{"kind", "told"}, {"sessionId", result->session}, {"event", row.event}});
+    Value line = Value::object({{"kind", "recorded"}, {"sessionId", result->session}, {"event", row.event}});
     if (!result->token.empty()) line.set("continueToken", result->token);
     if (!result->run.id.empty()) {
       line.set("run", result->run.id);

@@ -287,10 +287,11 @@ void print_upkept(const Context& context, const Upkept& upkept, const UpkeepOpti
   for (const std::string& id : pruned.sessions) context.out(id + "\n");
   const std::string_view would = options.dry_run ? "would be " : "";
   if (!options.older_than.empty()) {
-    context.out(fmt::format("{} sessions {}deleted; ", pruned.sessions.size(), would));
+    context.out(
+        fmt::format("{} {}deleted; ", counted(static_cast<std::int64_t>(pruned.sessions.size()), "session"), would));
     if (upkept.decisions > 0) context.out(fmt::format("{} of their decisions {}closed; ", upkept.decisions, would));
   }
-  context.out(fmt::format("{} unused blobs {}removed, {}.\n", pruned.blobs, would, size_text(pruned.bytes)));
+  context.out(fmt::format("{} {}removed, {}.\n", counted(pruned.blobs, "unused blob"), would, size_text(pruned.bytes)));
   if (!pruned.not_collected.empty()) {
     context.err(fmt::format("warning: unused blobs were kept, because damage hides what is in use: {}\n",
                             pruned.not_collected));

@@ -37,7 +37,7 @@ Result<Value> json_of(const Context& context, const std::string& given, std::str
   auto value = parse_json(text);
   if (value) return value;
   Error error = value.error();
-  error.message = fmt::format("{} {} is not JSON: {}", what, is_inline ? "given" : quote_json(given), error.message);
+  error.message = fmt::format("{} {}: {}", what, is_inline ? "given" : quote_json(given), error.message);
   return std::unexpected(error);
 }
 

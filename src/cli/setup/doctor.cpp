@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "base/document/value.hpp"
 #include "cli/command.hpp"
 #include "cli/server/mcp_commands.hpp"
 #include "hook/project_folder.hpp"

@@ -1,4 +1,4 @@
-// `signalbox rules show|install|uninstall`: what agents are told about asking people, in the file of rules that a
+// `signalbox rules show|install|uninstall`: the rules for asking people, in the rules file that a
 // client reads.
 #include <fmt/format.h>
 
@@ -46,7 +46,9 @@ Status uninstall(const Context& context, const RulesOptions& options) {
 
 App* place_command(App& app, const std::string& name, const std::string& summary, RulesOptions& options) {
   App* sub = app.add_subcommand(name, summary);
-  sub->add_option("--client", options.client, "Whose file of rules")->required()->one_of(hook::client_words());
+  sub->add_option("--client", options.client, "Client whose rules file to use")
+      ->required()
+      ->one_of(hook::client_words());
   auto* user = sub->add_flag("--user", options.is_user, "In the user's file (the default)");
   sub->add_flag("--project", options.is_project, "In the file of the project that contains this folder")
       ->excludes(user);

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "base/text/printable.hpp"
+#include "cli/paging.hpp"
 #include "cli/store/store_commands.hpp"
 #include "cli/workflow/open_catalog.hpp"
 #include "engine/recall/recall_index.hpp"
@@ -130,12 +131,11 @@ Status remove_keys(store::Store& store, store::RepairReport& report) {
   const auto damaged = SB_TRY(store.read([](store::Snapshot& snapshot) { return engine::damaged_keys(snapshot); }));
   for (const std::string& key : damaged) {
     report.found.push_back(fmt::format(
-        "token key {} is damaged; tokens signed with it are not valid any more. New ones: signalbox session resume",
-        key));
+        "token key {} is damaged; tokens signed with it are no longer valid. New ones: signalbox session resume", key));
   }
   const auto keys = SB_TRY(store.read([](store::Snapshot& snapshot) { return snapshot.count(engine::kKeys, {}); }));
   if (report.is_damaged() && report.streams > 0 && keys == static_cast<std::int64_t>(damaged.size())) {
-    report.found.push_back("no token key is left, so no token is valid any more. New ones: signalbox session resume");
+    report.found.push_back("no token key is left, so no token is valid. New ones: signalbox session resume");
   }
   if (damaged.empty()) return {};
   return store.write([](store::Transaction& transaction) { return engine::remove_damaged_keys(transaction); });
@@ -179,7 +179,7 @@ std::string range_of(const store::LostEvents& lost) {
 std::string line_for(const std::string& stream, const store::LostEvents& lost, const Rebuilt& rebuilt) {
   const Named named = name_of(stream);
   std::string line = fmt::format("{} {}: ", named.kind, printable(named.name));
-  if (lost.kept == 0) return line + fmt::format("all {} events", lost.last);
+  if (lost.kept == 0) return line + (lost.last == 1 ? "its only event" : fmt::format("all {} events", lost.last));
   line += range_of(lost);
   std::vector<std::string> types;
   for (const auto& [seq, type] : lost.types) types.push_back(printable(type));
@@ -235,10 +235,11 @@ void print_text(const Context& context, const store::RepairReport& report, const
   if (report.is_damaged() && lost.empty()) context.out("Lost: nothing that was recognized.\n");
   print_lines(context, "Lost:", lost);
   print_lines(context, "Still damaged:", rebuilt.left);
-  context.out(fmt::format("{} {} events in {} streams and {} contents.\n",
-                          report.is_damaged() ? "Kept:" : "Whole:", report.events, report.streams, report.blobs));
+  context.out(fmt::format("{} {} in {} and {}.\n",
+                          report.is_damaged() ? "Kept:" : "Whole:", counted(report.events, "event"),
+                          counted(report.streams, "stream"), counted(report.blobs, "content")));
   if (!report.is_damaged()) {
-    context.out(rebuilt.left.empty() ? "There is nothing to repair.\n" : "Nothing of this can be repaired.\n");
+    context.out(rebuilt.left.empty() ? "There is nothing to repair.\n" : "None of this can be repaired.\n");
   } else if (is_dry_run) {
     context.out("Nothing was changed. To do it: signalbox store repair\n");
   } else {
@@ -275,7 +276,7 @@ Result<int> repair(Context& context, const RepairCommandOptions& options) {
 }  // namespace
 
 Subcommand declare_store_repair(App& store) {
-  App* sub = store.add_subcommand("repair", "Repair a damaged store, keep the damaged files, say what is lost");
+  App* sub = store.add_subcommand("repair", "Repair a damaged store, keep the damaged files, report what is lost");
   auto options = std::make_shared<RepairCommandOptions>();
   sub->add_flag("--dry-run", options->is_dry_run, "Only print what is damaged and what would be lost");
   sub->add_flag("--json", options->wants_json, "Print one line of JSON");

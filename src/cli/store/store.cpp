@@ -1,4 +1,4 @@
-// `signalbox store`: checks and repairs the file that holds everything.
+// `signalbox store`: checks and repairs the store.
 #include <fmt/format.h>
 
 #include "cli/store/store_commands.hpp"

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "base/text/printable.hpp"
+#include "cli/paging.hpp"
 #include "cli/store/store_commands.hpp"
 #include "engine/state/keyring.hpp"
 #include "engine/upkeep/upkeep.hpp"
@@ -104,14 +105,11 @@ void print_text(const Context& context, const Verified& verified) {
     const std::string name = finding.id.empty() ? finding.kind : fmt::format("{} {}", finding.kind, finding.id);
     context.out(fmt::format("{}: {}\n    fix: {}\n", printable(name), printable(finding.what), finding.remedy));
   }
-  const auto count = [](std::int64_t number, std::string_view one) {
-    return fmt::format("{} {}{}", number, one, number == 1 ? "" : "s");
-  };
   const auto faults = static_cast<std::int64_t>(verified.findings.size());
-  context.out(fmt::format("Checked {}, {}, {}, {} and {}: {}.\n", count(verified.sessions, "session"),
-                          count(verified.decisions, "decision"), count(verified.runs, "run"),
-                          count(verified.streams, "other stream"), count(verified.blobs, "content"),
-                          faults == 0 ? "no damage found" : count(faults, "fault")));
+  context.out(fmt::format("Checked {}, {}, {}, {} and {}: {}.\n", counted(verified.sessions, "session"),
+                          counted(verified.decisions, "decision"), counted(verified.runs, "run"),
+                          counted(verified.streams, "other stream"), counted(verified.blobs, "content"),
+                          faults == 0 ? "no damage found" : counted(faults, "fault")));
 }
 
 // Reading is enough, and possible on a read-only disk.

@@ -207,7 +207,7 @@ options:
             "D3.final — Ship this scope? <gstack-qid:plan-ceo-review-split-final>\n"
             "ELI10: In: E1 (Slack DM bot), E4 (Telegram). Deferred: E2 (Discord guild bot), E3 (Microsoft Teams), E5 "
             "(Mattermost).\n"
-            "Recommendation: A because every option has your decision and the set holds together\n"
+            "Recommendation: A because every option has your decision and the set is consistent\n"
             "Note: options differ in kind, not coverage — no completeness score.\n"
             "A) Ship this scope (recommended)\nB) Revise one option\nC) Cut more");
   chat.type("A");
@@ -358,7 +358,7 @@ TEST(AmbS15, ACycleIsAllOrNoneAndItsMembersSaySo) {
   EXPECT_TRUE(chat.says("Goes together with E2 (Option 2), E3 (Option 3): all of them or none.")) << chat.output();
   auto keep = decided(kCycle, "ACBAA");
   EXPECT_EQ(keep.option_ids(), (Ids{"keep", "cut", "waive"}));
-  EXPECT_TRUE(keep.says("in are E1 (Option 1); not in are E2 (Option 2), E3 (Option 3).")) << keep.output();
+  EXPECT_TRUE(keep.says("In: E1 (Option 1). Out: E2 (Option 2), E3 (Option 3).")) << keep.output();
   keep.choose("keep").choose("ship");
   EXPECT_EQ(keep.values(), R"({"E1":"include","E2":"include","E3":"include","E4":"include","E5":"include"})");
   auto cut = decided(kCycle, "AACAA");
@@ -405,7 +405,7 @@ TEST(AmbS16, APairThatReopensIsAskedThreeTimesAndThenBlocksShip) {
     chat.choose("keep-second");
   }
   EXPECT_EQ(chat.option_ids(), (Ids{"waive", "revise", "cut-more"}));
-  EXPECT_TRUE(chat.says("Does not hold together yet: E3 without E1.")) << chat.output();
+  EXPECT_TRUE(chat.says("Not consistent yet: E3 without E1.")) << chat.output();
   chat.choose("waive");
   EXPECT_EQ(chat.option_ids(), (Ids{"ship", "revise", "cut-more"}));
   chat.choose("ship");

@@ -45,7 +45,7 @@ Result<int> effective_cap(const Profile& profile, int host_cap) {
   const int cap = host_cap == 0 ? profile.max_options : std::min(profile.max_options, host_cap);
   if (cap < kSmallestCap) {
     return fail(ErrorCode::kInvalid,
-                "a cap of " + std::to_string(cap) + " cannot carry a chain: its questions need 3 options",
+                "a cap of " + std::to_string(cap) + " is too small for a chain: its questions need 3 options",
                 "Use a host that shows at least 3 options, or text.");
   }
   return cap;

@@ -168,7 +168,7 @@ TEST(Declaration, OnlyATrustedAuthorOverrulesTheWords) {
               HasSubstr("/options/0/safe"));
 }
 
-TEST(Declaration, ASafeOptionIsNoDefault) {
+TEST(Declaration, ASafeOptionIsNotADefault) {
   const std::string text =
       "decision: d\nprofile: gstack\ninstruction: Drop the table?\ndoor: one-way\nirreversible_note: gone\n"
       "options: [{id: keep, label: Keep, safe: true}, {id: drop, label: Drop}]\n"

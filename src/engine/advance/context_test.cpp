@@ -23,17 +23,18 @@ struct Refusal {
 
 TEST(MergeContext, RefusesReservedAndInvalidKeys) {
   for (const Refusal& row :
-       {Refusal{"[1]", "a list"}, Refusal{R"("text")", "a string"}, Refusal{"3", "not an object"},
-        Refusal{R"({"": 1})", "an empty key"}, Refusal{R"({"__proto__": 1})", "reserved"},
-        Refusal{R"({"constructor": {}})", "reserved"}, Refusal{R"({"prototype": null})", "reserved"},
-        Refusal{R"({"eat_token": "x"})", "reserved"}, Refusal{R"({"parent_eat_token": "x"})", "reserved"},
-        Refusal{R"({"metrics_harness": "x"})", "reserved"}, Refusal{R"({"metrics_active_model": "x"})", "reserved"},
+       {Refusal{"[1]", "a list, not an object"}, Refusal{R"("text")", "a string, not an object"},
+        Refusal{"3", "not an object"}, Refusal{R"({"": 1})", "an empty key"},
+        Refusal{R"({"__proto__": 1})", "reserved"}, Refusal{R"({"constructor": {}})", "reserved"},
+        Refusal{R"({"prototype": null})", "reserved"}, Refusal{R"({"eat_token": "x"})", "reserved"},
+        Refusal{R"({"parent_eat_token": "x"})", "reserved"}, Refusal{R"({"metrics_harness": "x"})", "reserved"},
+        Refusal{R"({"metrics_active_model": "x"})", "reserved"},
         Refusal{R"({"metrics_outcome": "great"})", "metrics_outcome"},
         Refusal{R"({"metrics_outcome": 1})", "metrics_outcome"}}) {
     const auto merged = merge_context(Value::object(), json(row.changes));
     ASSERT_FALSE(merged) << row.changes;
     EXPECT_EQ(merged.error().code, ErrorCode::kInvalid);
-    EXPECT_THAT(merged.error().message, testing::AnyOf(HasSubstr(row.says), HasSubstr("not an object"))) << row.changes;
+    EXPECT_THAT(merged.error().message, HasSubstr(row.says)) << row.changes;
   }
   for (const char* outcome : {"success", "partial", "abandoned", "error"})
     EXPECT_TRUE(merge_context(Value(), Value::object({{"metrics_outcome", outcome}})));

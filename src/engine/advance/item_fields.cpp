@@ -256,7 +256,7 @@ std::optional<Blocker> lacking_items(const Step& loop, const Value& view) {
   const std::string& key = own->loop.items;
   return Blocker{
       BlockerCode::kInvalidContext, key,
-      fmt::format("{} uses fields of each item of {} that are not there: {}.", described(loop), quote_json(key), lacks),
+      fmt::format("{} uses fields that items of {} do not have: {}.", described(loop), quote_json(key), lacks),
       fmt::format("Send {} in context again; each item needs: {}.", quote_json(key), names_of(named)), Value()};
 }
 

@@ -101,7 +101,7 @@ std::string results_text(const std::vector<ChildResult>& results, std::size_t bu
   }
   const std::size_t more = results.size() - shown;
   if (more > 0) text += fmt::format("And {} more. ", more);
-  if (more > 0 || is_short) text += fmt::format("The whole of each: {}\n\n", where);
+  if (more > 0 || is_short) text += fmt::format("All of it: {}\n\n", where);
   return text;
 }
 

@@ -112,7 +112,7 @@ TEST(CommandRunner, ReportsOutputAndExitCode) {
   EXPECT_EQ(run.output, "out\nerr\n" + place.workspace + "\n");
   EXPECT_FALSE(run.timed_out);
   EXPECT_FALSE(run.output_truncated);
-  EXPECT_EQ(run.sandbox, sandbox_works() ? "bubblewrap" : run.sandbox);
+  EXPECT_THAT(run.sandbox, StartsWith(sandbox_works() ? "bubblewrap" : "none: "));
   EXPECT_GE(run.duration_ms, 0);
 }
 
@@ -271,7 +271,7 @@ TEST_P(EveryWay, TheSandboxUsedIsRecorded) {
   if (!GetParam()) {
     EXPECT_EQ(sandbox, "none: bubblewrap is not installed");
   } else {
-    EXPECT_THAT(sandbox, testing::AnyOf(StartsWith("bubblewrap"), StartsWith("none: ")));
+    EXPECT_THAT(sandbox, StartsWith(sandbox_works() ? "bubblewrap" : "none: "));
   }
 }
 

@@ -36,7 +36,7 @@ Result<std::string> find_session(store::Store& store, std::string_view name) {
     const std::set<std::string> ids = SB_TRY(beginning_with(snapshot, name));
     if (ids.contains(std::string(name))) return std::string(name);
     if (ids.empty()) {
-      return fail(ErrorCode::kNotFound, fmt::format("no such session: {}", name),
+      return fail(ErrorCode::kNotFound, fmt::format("no such session: {}", quote_json(name)),
                   "List sessions: signalbox session list --all");
     }
     if (ids.size() == 1) return *ids.begin();

@@ -47,7 +47,7 @@ TEST(DeclaredFiles, ADifferenceIsRefusedOnceAndThenNoted) {
   const SessionResponse refused = place.continue_session(first, handing_over({"src/a.c", "gone.c"}));
   EXPECT_THAT(SessionTestHome::blockers(refused), ElementsAre("DECLARED_FILES_DIFFER"));
   EXPECT_THAT(refused.text, HasSubstr("Changed but not declared: src/b.c. Declared but not changed: gone.c."));
-  // Something else is wrong in between: that does not begin it anew.
+  // Something else is wrong in between: that does not start it over.
   const SessionResponse again = place.continue_session(refused, {.notes = "No artifact."});
   EXPECT_THAT(SessionTestHome::blockers(again), ElementsAre("MISSING_REQUIRED_OUTPUT"));
   const SessionResponse passed = place.continue_session(again, handing_over({"src/a.c", "gone.c"}));

@@ -14,7 +14,7 @@ Result<SessionUpdate> SessionUpdate::of(store::Transaction& transaction, std::st
   SessionUpdate update(transaction, session, now);
   auto summary = SB_TRY(read_summary(transaction, session));
   if (!summary) {
-    return fail(ErrorCode::kNotFound, fmt::format("no such session: {}", session),
+    return fail(ErrorCode::kNotFound, fmt::format("no such session: {}", quote_json(session)),
                 "It was deleted or is in another home");
   }
   update.state_.summary = std::move(*summary);

@@ -53,7 +53,7 @@ Status export_session(store::Store& store, std::string_view session,
   const std::string stream = session_stream(session);
   return store.read([&](store::Snapshot& snapshot) -> Status {
     const store::Head end = SB_TRY(snapshot.head(stream));
-    if (end.seq == 0) return fail(ErrorCode::kNotFound, fmt::format("no such session: {}", session));
+    if (end.seq == 0) return fail(ErrorCode::kNotFound, fmt::format("no such session: {}", quote_json(session)));
     std::set<std::string> seen;
     for (std::int64_t seq = 1; seq <= end.seq;) {
       for (const store::Event& event : SB_TRY(snapshot.events(stream, seq, kExportPage))) {

@@ -130,7 +130,7 @@ Status remove_session(store::Store& store, std::string_view session) {
   return store.write([&](store::Transaction& transaction) -> Status {
     const bool is_there = SB_TRY(transaction.head(session_stream(session))).seq != 0 ||
                           SB_TRY(transaction.get(kSessions, session)).has_value();
-    if (!is_there) return fail(ErrorCode::kNotFound, fmt::format("no such session: {}", session));
+    if (!is_there) return fail(ErrorCode::kNotFound, fmt::format("no such session: {}", quote_json(session)));
     return remove_in(transaction, session);
   });
 }

@@ -243,7 +243,7 @@ Result<std::vector<Damage>> verify_session(store::Store& store, std::string_view
   return store.read([&](store::Snapshot& snapshot) -> Result<std::vector<Damage>> {
     const bool is_there =
         SB_TRY(snapshot.head(session_stream(session))).seq != 0 || SB_TRY(snapshot.get(kSessions, session)).has_value();
-    if (!is_there) return fail(ErrorCode::kNotFound, fmt::format("no such session: {}", session));
+    if (!is_there) return fail(ErrorCode::kNotFound, fmt::format("no such session: {}", quote_json(session)));
     return Inspection(snapshot, session).run();
   });
 }

@@ -52,7 +52,7 @@ TEST_F(BeforeChange, ACallThatDoesNotSayWhatItChangesIsRefused) {
     EXPECT_THAT(denied(before(Value::object(), "Edit")), HasSubstr("what it changes is unknown: its `file_path`"));
     EXPECT_NE(denied(before(Value::object({{"file_path", 3}}), "Write")), "");
     EXPECT_NE(denied(before(Value::object({{"file_path", ""}}), "Write")), "");
-    EXPECT_THAT(denied(before(Value(), "Bash")), HasSubstr("its `command` is not one text"));
+    EXPECT_THAT(denied(before(Value(), "Bash")), HasSubstr("its `command` is not a single string"));
     EXPECT_NE(denied(before(Value::object({{"command", Value(Value::Array{Value("rm"), Value("a")})}}), "Bash")), "");
     EXPECT_NE(denied(before(Value::object({{"source", "docs/a"}}), "mcp__fs__move_file")), "");
     EXPECT_NE(denied(before(Value::object({{"command", "not a patch"}}), "apply_patch")), "");

@@ -65,7 +65,7 @@ TEST_F(SessionEvents, ASessionThatAnotherConversationLeftOpenIsOffered) {
   fire(continued("s-1"));
   EXPECT_NE(denied(edit("a")), "");
   EXPECT_THAT(noted(started("startup")), Not(HasSubstr("Another conversation")));
-  // The other one lived after all: it is told, once.
+  // The other one was still alive: it is notified, once.
   Value alive = prompted();
   alive.set("session_id", "dead");
   EXPECT_THAT(noted(alive), HasSubstr("another conversation has continued session s-1 of wr.x"));

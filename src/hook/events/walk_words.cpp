@@ -86,7 +86,7 @@ std::string ending_words(const DecisionState& state) {
   }
   if (outcome.kind == inbox::OutcomeKind::kCancelled && !outcome.principal.empty()) {
     return fmt::format(
-        "Signalbox: {} was cancelled by the person. Do nothing of it. Reply with exactly {} and nothing "
+        "Signalbox: {} was cancelled by the person. Do none of it. Reply with exactly {} and nothing "
         "else.",
         state.id, decision::kFlowCancel);
   }

@@ -1,4 +1,4 @@
-// What the agent is told about a question that takes several prompts: the next one to ask, as the exact input of its
+// What the agent reads about a question that takes several prompts: the next one to ask, as the exact input of its
 // tool, or how it ended.
 #pragma once
 

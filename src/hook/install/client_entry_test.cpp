@@ -221,7 +221,7 @@ TEST(ClientEntry, ASecretIsAddedToWhatTheUserWrote) {
   EXPECT_EQ(table, start + "[mcp_servers.signalbox.env]\nSIGNALBOX_CLIENT_SECRET = \"sbs_1\"\nA = \"b\"\n");
   EXPECT_THAT(toml_with(table, kAddress), Not(HasSubstr("sbs_1")));
   EXPECT_THAT(toml_with(start + "env.A = \"b\"\n", kOwned), HasSubstr("env.SIGNALBOX_CLIENT_SECRET = \"sbs_1\"\n"));
-  EXPECT_THAT(toml_with(start + "env = { A = 3 }\n", kOwned), HasSubstr("env is not a table of texts"));
+  EXPECT_THAT(toml_with(start + "env = { A = 3 }\n", kOwned), HasSubstr("env is not a table of strings"));
   EXPECT_THAT(toml_with(start + "env.SIGNALBOX_CLIENT_SECRET = 'old' # it\n", kOwned),
               HasSubstr("env.SIGNALBOX_CLIENT_SECRET = \"sbs_1\" # it\n"));
   const std::string json =

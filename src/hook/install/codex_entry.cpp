@@ -151,7 +151,7 @@ Result<std::string> with_inline_member(const std::string& path, std::string text
                                        const InnerSetting& setting) {
   const auto is_text = [](const Value::Member& member) { return member.value.is_string(); };
   if (!item.value.is_object() || !std::ranges::all_of(item.value.members(), is_text)) {
-    return fail(ErrorCode::kInvalid, fmt::format("{} is not a table of texts", setting.outer),
+    return fail(ErrorCode::kInvalid, fmt::format("{} is not a table of strings", setting.outer),
                 "Fix it first; nothing was changed", {path, "", item.line, 1});
   }
   Value table = item.value;

@@ -1,4 +1,4 @@
-// Our section in a client's file of rules (CLAUDE.md, AGENTS.md, …):
+// Our section in a client's rules file (CLAUDE.md, AGENTS.md, …):
 //
 //   <!-- signalbox rules: begin DIGEST STATE (… `signalbox rules uninstall` removes this) -->
 //   …

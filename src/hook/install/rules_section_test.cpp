@@ -70,7 +70,7 @@ TEST(RulesSection, ADamagedSectionIsNotTouched) {
   EXPECT_THAT(fault(head), HasSubstr("was edited"));
 }
 
-TEST(RulesSection, AMentionInTheTextIsNoSection) {
+TEST(RulesSection, AMentionInTheTextIsNotASection) {
   const std::string text = "See `<!-- signalbox rules: begin x y -->` in the manual.\n";
   EXPECT_EQ(without_rules(*with_rules(text, kRules, 0))->text, text);
   EXPECT_FALSE(without_rules(text)->had_section);

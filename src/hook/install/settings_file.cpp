@@ -56,7 +56,7 @@ Result<std::optional<unsigned>> make_private(const std::string& path) {
   if (::stat(path.c_str(), &status) != 0 || (status.st_mode & 077) == 0) return std::nullopt;
   if (::chmod(path.c_str(), status.st_mode & 07700) == 0) return status.st_mode & 07777;
   return fail(ErrorCode::kIo, fmt::format("cannot hide the file from other users: {}", std::strerror(errno)),
-              "It is to contain a secret, so it must be yours; nothing was changed", {path, "", 0, 0});
+              "A secret is to be written into it, so you must own it; nothing was changed", {path, "", 0, 0});
 }
 
 void make_public_again(const std::string& path, unsigned mode) {

@@ -64,7 +64,7 @@ Result<std::vector<std::string>> check_options(const Part& part, const std::vect
   }
   SB_TRY(check_count(part, given.size()));
   if (decision::is_contradictory(given)) {
-    return fail(ErrorCode::kInvalid, where(part) + "none and something else are chosen together", "Choose none alone");
+    return fail(ErrorCode::kInvalid, where(part) + "none cannot be combined with other options", "Choose none alone");
   }
   std::vector<std::string> ordered;
   for (const Choice& choice : part.options) {

@@ -106,7 +106,7 @@ TEST_F(CarryingTest, RejectionPassesItsReasonToTheAgent) {
   EXPECT_THAT(P::text_of(next), HasSubstr("Too short"));
 }
 
-TEST_F(CarryingTest, ARejectionStandsWithoutItsReason) {
+TEST_F(CarryingTest, ARejectionCountsWithoutItsReason) {
   for (const Value& result :
        {P::act("cancel"), P::act("decline"), P::accept(Value::object({{"reason", 7}})), Value()}) {
     const engine::SessionResponse waiting = place.asked(kGated);

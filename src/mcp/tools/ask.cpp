@@ -35,7 +35,7 @@ Tool ask_tool() {
                   workspace_field(false),
                   {.name = "again",
                    .kind = Field::Kind::kFlag,
-                   .description = "Ask again even if it was answered within a day, instead of returning that"}},
+                   .description = "Ask again instead of returning an answer that is less than a day old"}},
        .is_idempotent = true},
       run_ask};
 }

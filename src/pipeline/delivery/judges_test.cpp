@@ -135,7 +135,7 @@ TEST(Judges, AreWhatNodeAndRubyScriptsImport) {
               ElementsAre("ci/b.js", "ci/b/index.js", "ci/rules.mjs", "ci/words.rb"));
 }
 
-TEST(Judges, AreWhatRulesLeadTo) {
+TEST(Judges, AreWhatRulesReferTo) {
   Project project;
   project.file("CLAUDE.md", "See @docs/style.md, and me@example.org.");
   project.file("docs/style.md", "And @more/names.md.");

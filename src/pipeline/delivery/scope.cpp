@@ -59,10 +59,8 @@ DeliveryFinding repository_finding(const std::string& path) {
 }
 
 DeliveryFinding git_folder_finding(const std::string& path) {
-  return {
-      "critical",
-      fmt::format("{} is named like git's own folder, which some systems would take it for; remove it", shown(path)),
-      shown(path), "git_folder"};
+  return {"critical", fmt::format("{} has the name of git's own folder on some systems; remove it", shown(path)),
+          shown(path), "git_folder"};
 }
 
 ScopeReport check_scope(const std::vector<Change>& changes, const DeliverySpec& spec) {

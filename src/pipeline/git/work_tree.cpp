@@ -166,7 +166,7 @@ Status Maker::forget_deleted(const std::string& folder) {
   const auto left = seams_.files.list(path_);
   if (left && !left->empty()) {
     return fail(ErrorCode::kConflict, fmt::format("{} is no longer a work tree: its .git is missing", shown(path_)),
-                "Restore it: git worktree repair. Or move it away, to have a new one made");
+                "Restore it: git worktree repair. Or move it away; a new one is then made");
   }
   SB_TRY(remove_folder(seams_.files, path_));
   return remove_folder(seams_.files, folder);

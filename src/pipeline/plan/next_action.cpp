@@ -241,7 +241,7 @@ class Planner {
     if (policy == MergePolicy::kNever) return finished("requested", "the settings leave merging to people");
     const bool was_tried = state_.newest(DeliveryStep::kMerge, round) != nullptr;
     const bool is_agreed = has_word || (policy == MergePolicy::kAuto && !needs_confirmation());
-    // Whoever agreed before has not seen how the change alters the judging of the next one.
+    // A person who agreed before has not seen how the change alters the way the next one is judged.
     if (!was_tried && (!is_agreed || state_.newest_with_judges(round) != nullptr)) {
       const RunQuestion* asked = question_after(std::max(requested_at(round), reviewed_at(round)), "merge");
       if (asked == nullptr) return AskPerson{"merge", merge_reason(policy, round)};

@@ -381,7 +381,7 @@ SettingKeys<RunSettings> make_run_keys(std::span<const agent::ModelProvider> pro
       commands_key("checks", &R::checks, "Commands that must succeed before a change is delivered"),
       commands_key("setup", &R::setup,
                    "Commands that prepare the checkout in which checks run, for example npm ci. They run once, without "
-                   "the change; what they make is there for every check"),
+                   "the change; every check gets what they make"),
       choice_key<R, MergePolicy>("merge", &R::merge, kMerges, "Default: ask on hosted forges, auto on local"),
       choice_key<R, OnPartial>("on_partial", &R::on_partial, kOnPartial,
                                "What happens if a phase leaves notes but no valid hand-off"),

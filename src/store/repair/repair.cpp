@@ -125,7 +125,8 @@ Result<Texts> Repair::faults_of(Connection& connection) {
   const std::string first = image_->page(1);
   const bool is_writable = first.size() > 20 && (first[18] == 1 || first[18] == 2) && first[19] == first[18];
   if (!is_writable) return Texts{"its header is damaged"};
-  if (SB_TRY(connection.value("PRAGMA application_id")) != sqlite::kApplicationId) return Texts{"its mark is damaged"};
+  if (SB_TRY(connection.value("PRAGMA application_id")) != sqlite::kApplicationId)
+    return Texts{"its application id is damaged"};
   return lines_of(SB_TRY(texts(connection, "PRAGMA integrity_check(5)")));
 }
 
@@ -152,7 +153,7 @@ Status Repair::copy_rows() {
     const std::int64_t rows = SB_TRY(connection->value("SELECT count(*) FROM events")) +
                               SB_TRY(connection->value("SELECT count(*) FROM projections"));
     if (rows == 0) {
-      return fail(ErrorCode::kCorrupt, "nothing of a Signalbox store was found in the file; nothing was changed",
+      return fail(ErrorCode::kCorrupt, "the file contains no part of a Signalbox store; nothing was changed",
                   "Restore it from a backup, or move it away to start with an empty store.",
                   SourceLocation{path_, {}, 0, 0});
     }

@@ -5,9 +5,9 @@
 // events and every blob is checked (chains.hpp): a stream keeps its events up to the first that is damaged or missing.
 // Last, `rebuild` makes rows fit the events that are left; the store does not know what they mean.
 //
-// Safe beside other processes: writers wait for the lock, readers see the old store until they begin anew, and who has
-// it open continues with the new file. A kill leaves the old store or the new one (replace.hpp). A second repair finds
-// nothing. The calling process must not have the store open.
+// Safe beside other processes: writers wait for the lock, readers see the old store until their next transaction, and a
+// process that has it open continues with the new file. A kill leaves the old store or the new one (replace.hpp). A
+// second repair finds nothing. The calling process must not have the store open.
 #pragma once
 
 #include <cstdint>

@@ -389,7 +389,7 @@ TEST(Repair, TwoRepairsAsideDoNotOverwriteEachOther) {
   EXPECT_TRUE(fs::exists(second->aside + "/signalbox.db"));
 }
 
-TEST(Repair, AFileThatIsNoStoreIsRefusedAndNotChanged) {
+TEST(Repair, AFileThatIsNotAStoreIsRefusedAndNotChanged) {
   Place place;
   for (const char* end : {"-wal", "-shm", "-lock"}) fs::remove(place.path() + end);
   write_all(place.path(), std::string(50'000, 'x'));
@@ -401,7 +401,7 @@ TEST(Repair, AFileThatIsNoStoreIsRefusedAndNotChanged) {
 }
 
 // A kill at each moment of the exchange: the next to open the store finishes it.
-TEST(Repair, ExchangeIsFinishedByWhoeverOpensTheStore) {
+TEST(Repair, ExchangeIsFinishedByTheNextProcessThatOpensTheStore) {
   for (int moved = 0; moved <= 4; ++moved) {
     SCOPED_TRACE(testing::Message() << moved << " parts done");
     Place place;

@@ -1,10 +1,10 @@
 // Puts a repaired file in the place of a store, and the damaged files aside, so that a kill at any moment leaves either
 // the old store or the new one.
 //
-// FILE-repair/ is being built and may be deleted at any time. Renamed to FILE-repaired/ it is decided: whoever opens
-// the store next finishes the exchange under the lock. FILE-wal and FILE-shm move to FILE-damaged-N/, FILE gets a
-// second name there, and the repaired file is renamed over FILE. Each part can be done again. The folder N is written
-// in FILE-repaired/aside before it is decided.
+// FILE-repair/ is being built and may be deleted at any time. Renamed to FILE-repaired/ it is decided: the next
+// process that opens the store finishes the exchange under the lock. FILE-wal and FILE-shm move to FILE-damaged-N/,
+// FILE gets a second name there, and the repaired file is renamed over FILE. Each part can be done again. The folder N
+// is written in FILE-repaired/aside before it is decided.
 #pragma once
 
 #include <string>

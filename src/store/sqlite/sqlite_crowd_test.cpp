@@ -145,7 +145,7 @@ TEST_F(SqliteCrowd, DocumentsAreFoundByTagsNewestFirst) {
   EXPECT_EQ(count_tagged(has("x")), 2);
 }
 
-TEST_F(SqliteCrowd, ATagIsNoQuery) {
+TEST_F(SqliteCrowd, ATagIsNotAQuery) {
   for (const char* bad : {"", "a b", "Red", "a\"", "a*", "NEAR(", "-a"}) {
     const std::vector<std::string> tags{bad};
     EXPECT_FALSE(store_->write([&](Transaction& transaction) { return transaction.put_tags("k", tags); })) << bad;

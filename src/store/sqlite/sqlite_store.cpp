@@ -125,7 +125,7 @@ Status bring_up_to_date(Connection& connection, LockFile& lock, int wait_ms) {
   return sqlite::migrate(connection, known);
 }
 
-// A repair that was interrupted after it was decided is finished by whoever opens the store next.
+// A repair that was interrupted after it was decided is finished by the process that opens the store next.
 Status finish_repair(const std::string& path, int wait_ms) {
   const std::string real = SystemFiles().canonical(path).value_or(path);
   if (!repair::is_replacement_decided(real)) return {};

@@ -6,8 +6,8 @@
 // checkpoint at the moment another restarts the WAL. So no checkpoint is automatic; all are made in one place here,
 // with writers locked out.
 //
-// A store that is repaired (store/repair) gets a new file. Whoever has the old one open notices before its next
-// transaction and continues with the new one.
+// A store that is repaired (store/repair) gets a new file. A process that has the old one open notices before
+// its next transaction and continues with the new one.
 //
 // Thread-safe as described in store.hpp. Threads that want to read concurrently open one store each.
 #pragma once

@@ -139,7 +139,7 @@ std::string Filler::placed(std::string_view name, std::string value) {
   if (!is_whole) {
     const std::size_t bytes = value.size();
     value.resize(utf8_prefix(value, room).size());
-    const std::string where = budget_.where.empty() ? "" : fmt::format("; {} has the whole", budget_.where);
+    const std::string where = budget_.where.empty() ? "" : fmt::format("; all of it: {}", budget_.where);
     if (budget_.all_bytes != std::string::npos) budget_.all_bytes -= value.size();
     return fmt::format("{}… [{}: {} bytes in total{}]", value, name, bytes, where);
   }

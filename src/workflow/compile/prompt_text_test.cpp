@@ -78,11 +78,11 @@ TEST(PromptText, OfALongValueTheBeginningAndTheSizeAreShown) {
   const Value context = *parse_json(R"({"short":"abc","long":")" + std::string(100, 'x') + R"(","list":[1,2]})");
   Filler filler(context, Braces::kIfSet, {.value_bytes = 10, .all_bytes = 20, .where = "`show s-1`"});
   EXPECT_EQ(filler.fill("{short} {{long}}!"),
-            "abc " + std::string(10, 'x') + "… [long: 100 bytes in total; `show s-1` has the whole]!");
+            "abc " + std::string(10, 'x') + "… [long: 100 bytes in total; all of it: `show s-1`]!");
   EXPECT_EQ(filler.shown_whole(), (std::set<std::string, std::less<>>{"short"}));
-  EXPECT_EQ(filler.fill("{list} {long}"), "[1,2] xx… [long: 100 bytes in total; `show s-1` has the whole]");
+  EXPECT_EQ(filler.fill("{list} {long}"), "[1,2] xx… [long: 100 bytes in total; all of it: `show s-1`]");
   EXPECT_EQ(filler.fill("{{long}} {{missing}}"),
-            "… [long: 100 bytes in total; `show s-1` has the whole] [unset: missing]");
+            "… [long: 100 bytes in total; all of it: `show s-1`] [unset: missing]");
   EXPECT_EQ(filler.shown_whole(), (std::set<std::string, std::less<>>{"list", "short"}));
 }
 

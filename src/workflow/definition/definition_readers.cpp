@@ -20,7 +20,9 @@ void report_length(const Reader& reader, std::size_t count, std::size_t min, std
   } else if (count == 0) {
     fault(reader, "too_short", "the text is empty", "Write a text, or remove the key");
   } else {
-    fault(reader, "too_short", fmt::format("the text has {} characters; it must be at least {} characters", count, min),
+    fault(reader, "too_short",
+          fmt::format("the text has {} {}; it must be at least {} characters", count,
+                      count == 1 ? "character" : "characters", min),
           "Lengthen it");
   }
 }
