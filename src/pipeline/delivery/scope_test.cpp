@@ -114,6 +114,18 @@ TEST(SecretScan, ScansOnlyAddedLines) {
   EXPECT_THAT(scan_secrets(gone, {}), IsEmpty());
 }
 
+// As `base64` writes a long one.
+TEST(SecretScan, FindsAKnownValueInBase64OfSeveralLines) {
+  const std::string known(90, 'k');
+  std::string encoded;
+  for (int i = 0; i < 30; ++i) encoded += "a2tr";
+  const std::string diff =
+      "--- a/x\n+++ b/x\n@@ -0,0 +1,2 @@\n+" + encoded.substr(0, 76) + "\n+" + encoded.substr(76) + "\n";
+  const auto found = scan_secrets(diff, {known});
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].file, "x");
+}
+
 TEST(SecretScan, FindsKnownValuesAnywhere) {
   const std::string known = "correct horse";
   const auto found = scan_secrets("--- a/x\n+++ b/x\n@@ -0,0 +1,1 @@\n+\xff\x00" + known + "\xfe\n", {known, "ab"});

@@ -50,6 +50,7 @@ class Scanner {
   void line(std::string_view text);
   void flush();
   void look_at(const Added& added);
+  void look_for_known(const Added& added);
   void report(std::int64_t line, std::string_view kind);
 
   agent::SecretPatterns patterns_;
@@ -67,7 +68,7 @@ void Scanner::report(std::int64_t line, std::string_view kind) {
   if (!is_reported) add_finding(findings_, {"critical", std::move(summary), added_.file, "secret"});
 }
 
-void Scanner::look_at(const Added& added) {
+void Scanner::look_for_known(const Added& added) {
   for (const std::string& value : known_) {
     if (value.size() < kShortestKnown) continue;
     for (auto at = added.text.find(value); at != std::string::npos && findings_.size() <= kFindings;
@@ -75,13 +76,17 @@ void Scanner::look_at(const Added& added) {
       report(added.line_at(at), "a configured secret");
     }
   }
+}
+
+void Scanner::look_at(const Added& added) {
+  look_for_known(added);
   for (const agent::SecretMatch& place : patterns_.find(agent::as_utf8(added.text))) {
     report(added.line_at(place.begin), place.kind);
   }
 }
 
-// UTF-16 and UTF-32 look like ASCII with NULs in between.
-Added without_nuls(const Added& added) {
+// UTF-16 and UTF-32 look like ASCII with NULs in between, and base64 is written in lines.
+Added without(std::string_view bytes, const Added& added) {
   Added plain{.file = added.file, .text = {}};
   for (std::size_t i = 0; i < added.lines.size(); ++i) {
     const auto& [begin, number] = added.lines[i];
@@ -89,7 +94,7 @@ Added without_nuls(const Added& added) {
     plain.lines.emplace_back(plain.text.size(), number);
     std::copy_if(added.text.begin() + static_cast<std::ptrdiff_t>(begin),
                  added.text.begin() + static_cast<std::ptrdiff_t>(end), std::back_inserter(plain.text),
-                 [](char c) { return c != '\0'; });
+                 [&](char c) { return bytes.find(c) == bytes.npos; });
   }
   return plain;
 }
@@ -97,7 +102,8 @@ Added without_nuls(const Added& added) {
 void Scanner::flush() {
   if (added_.text.empty()) return;
   look_at(added_);
-  if (added_.text.find('\0') != std::string::npos) look_at(without_nuls(added_));
+  if (added_.text.find('\0') != std::string::npos) look_at(without(std::string_view("\0", 1), added_));
+  if (added_.lines.size() > 1) look_for_known(without("\r\n", added_));
   added_.text.clear();
   added_.lines.clear();
 }
