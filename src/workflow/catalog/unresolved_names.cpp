@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/document/faults.hpp"
 #include "workflow/compile/passes.hpp"
 
 namespace sb::workflow {
@@ -96,9 +97,7 @@ Faults unknown_names(const Document& document, const ReferenceResolver& resolver
 
 Faults in_order(Faults one, Faults other) {
   std::ranges::move(other, std::back_inserter(one));
-  std::ranges::stable_sort(one, [](const Error& a, const Error& b) {
-    return std::pair(a.location.line, a.location.column) < std::pair(b.location.line, b.location.column);
-  });
+  sort_faults(one);
   return one;
 }
 
