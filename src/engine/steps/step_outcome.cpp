@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include "base/document/shown_values.hpp"
+#include "engine/answer/child_results.hpp"
+#include "engine/state/rows.hpp"
 #include "engine/steps/read_child_result.hpp"
 #include "engine/transaction/session_events.hpp"
 
