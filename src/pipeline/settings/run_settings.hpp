@@ -72,8 +72,8 @@ const SettingKeys<RunSettings>& run_keys();  // run_keys.hpp
 inline constexpr std::string_view kWorkspaceFile = "signalbox.yaml";
 
 // Reports all faults of both files together, each with file, line and the nearest known key. An untrusted
-// signalbox.yaml is a kForbidden fault; its own faults are reported too, and nothing of it is used. Having no models is valid: agents.model_for() says what
-// to write.
+// signalbox.yaml is a kForbidden fault; its own faults are reported too, and nothing of it is used. Having no models is
+// valid: agents.model_for() says what to write.
 Checked<RunSettings> load_settings(const Seams& seams, const HomeDirectories& homes, const std::string& workspace);
 
 // The faults of the workspace's signalbox.yaml, trusted or not. None if it is missing.
