@@ -418,6 +418,7 @@ TEST(AgentLoop, SuspendsDuringAnOutageAndContinuesLater) {
   const WorkResult ended = place.work(session);
   EXPECT_EQ(ended.state, EndState::kOutage);
   EXPECT_GT(ended.retry_at_ms, 0);
+  while (place.clock.now_ms() < ended.retry_at_ms) place.clock.sleep_ms(1);
   EXPECT_EQ(place.work(session).state, EndState::kComplete);
   EXPECT_THAT(place.types(session), Not(Contains("recovered")));
 }
