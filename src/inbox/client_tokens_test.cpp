@@ -63,12 +63,29 @@ TEST_F(Tokens, FollowChangesOfTheFile) {
   EXPECT_TRUE(server.load());
   const std::string first = tool.make("ada", clock, random).value();
   EXPECT_EQ(server.holder_of(first)->name, "ada");
-  const std::string second = tool.make("ada", clock, random).value();
-  EXPECT_FALSE(server.holder_of(first)) << "a new one replaces it";
+  EXPECT_EQ(tool.make("ada", clock, random).error().code, ErrorCode::kConflict);
+  EXPECT_EQ(server.holder_of(first)->name, "ada") << "nothing was replaced";
+  const std::string second = tool.make("ada", clock, random, true).value();
+  EXPECT_FALSE(server.holder_of(first));
   EXPECT_EQ(server.holder_of(second)->name, "ada");
   EXPECT_EQ(tool.revoke("ada"), true);
   EXPECT_FALSE(server.holder_of(second));
   EXPECT_EQ(tool.revoke("ada"), false);
+}
+
+TEST_F(Tokens, AreListedWithTheirLastUse) {
+  ClientTokens server(files, homes), tool(files, homes);
+  server.note_uses(clock);
+  const std::string ada = tool.make("ada", clock, random).value();
+  (void)tool.make("bob", clock, random);
+  clock.sleep_ms(5'000);
+  EXPECT_TRUE(server.holder_of(ada));
+  ASSERT_EQ(tool.list().size(), 2u);
+  EXPECT_EQ(tool.list()[0].last_used, to_rfc3339(clock.now_ms()));
+  EXPECT_EQ(tool.list()[1].last_used, "");
+  clock.sleep_ms(5'000);
+  (void)tool.make("ada", clock, random, true);
+  EXPECT_EQ(tool.list()[1].last_used, "") << "that was another token of this name";
 }
 
 TEST_F(Tokens, AreInvalidIfTheFileIsDamaged) {

@@ -13,7 +13,7 @@ Status check_folder(const Files& files, const std::string& folder) {
   const auto names = files.list(folder);
   if (names || (names.error().code == ErrorCode::kNotFound && files.kind(folder) == FileKind::kMissing)) return {};
   Error error = names.error();
-  if (error.code == ErrorCode::kNotFound) error.code = ErrorCode::kInvalid;  // that means: a home without anything
+  error.code = ErrorCode::kIo;  // kNotFound would mean: a home without anything
   error.message = fmt::format("{} cannot be the home: {}", printable(folder), error.message);
   error.remedy = "Set SIGNALBOX_HOME to a folder that you can read and write";
   return std::unexpected(std::move(error));

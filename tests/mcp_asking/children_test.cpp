@@ -288,8 +288,9 @@ TEST_P(McpChildren, AValueThatDoesNotFitIntoThePromptIsCutAndNamed) {
               to_json(Value::object({{"facts", std::string(180'000, 'F')}, {"items", Value(Value::Array{"one"})}})));
   const auto first = look(waiting.line["children"].items().at(0)["continueToken"]);
   EXPECT_LT(first.text.size(), 20'000u);
-  EXPECT_THAT(first.text, AllOf(HasSubstr("FFF… [facts: 180000 bytes in total; the resource `signalbox://session/s-"),
-                                HasSubstr("- not shown: facts (180002 bytes)")));
+  EXPECT_THAT(first.text,
+              AllOf(HasSubstr("FFF… [facts: 180000 bytes in total; all of it: the resource `signalbox://session/s-"),
+                    HasSubstr("- not shown: facts (180002 bytes)")));
 }
 
 TEST_P(McpChildren, LaterStepsRecallWhatChildrenLeft) {

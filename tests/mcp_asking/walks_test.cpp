@@ -173,10 +173,10 @@ TEST_F(McpWalks, PagesOfADecisionCanBeTurnedBack) {
                 std::string("{decision: nine, instruction: 'Which one, ") + (era.revision ? era.revision : "none") +
                     "?', options: [a1, b2, c3, d4, e5, f6, g7, h8, i9]}",
                 era.revision == nullptr);
-    EXPECT_FALSE(offers(asked.params(), "Back to the options before"));
+    EXPECT_FALSE(offers(asked.params(), "Back to the previous options"));
     asked.answer("More options");
     EXPECT_TRUE(offers(asked.params(), "7) g7"));
-    asked.answer("Back to the options before");
+    asked.answer("Back to the previous options");
     asked.answer("b2");
     EXPECT_EQ(to_json(asked.line()["options"]), R"(["b2"])");
   }

@@ -15,8 +15,8 @@ constexpr const char* kIntroduction = R"(# Configuration
 Two files, both optional, in YAML or JSON:
 
 - `config.yaml` in your configuration folder (`signalbox config path` prints where): everything below.
-- `signalbox.yaml` in a project's folder: the keys that are not *only in config.yaml*. It overrides yours for that project, and
-  applies only while the folder is trusted (`signalbox trust DIR`).
+- `signalbox.yaml` in a project's folder: the keys that are not *only in config.yaml*. It overrides yours for
+  that project, and applies only while the folder is trusted (`signalbox trust DIR`).
 
 ```sh
 signalbox config show                      # what applies, with the file and line of each value
@@ -26,9 +26,9 @@ signalbox config edit                      # $VISUAL or $EDITOR, then the check
 signalbox config check                     # every fault of both files, and of what they name
 ```
 
-A file with a fault is refused as a whole; each fault is shown with file, line and the nearest known key. Editors complete and
-check the files with [signalbox.schema.json](schema/signalbox.schema.json). Secrets are named, never written: `$NAME` for a
-variable, `file:PATH` for a file.
+A file with a fault is refused as a whole; each fault is shown with file, line and the nearest known key. Editors
+complete and check the files with [signalbox.schema.json](schema/signalbox.schema.json). Secrets are named, never
+written: `$NAME` for a variable, `file:PATH` for a file.
 
 ## Keys
 

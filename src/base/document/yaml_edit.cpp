@@ -142,8 +142,8 @@ Result<std::string> with_yaml_value(const Document& document, std::span<const st
     const auto result = parse_document(document.name, *text);
     if (result && to_canonical_json(result->root) == to_canonical_json(wanted)) return std::move(*text);
   }
-  return fail(ErrorCode::kInvalid, "the file is not written so that this value can be changed alone", "Edit the file",
-              document.location_of(pointer_of(path.first(existing(document.root, path)))));
+  return fail(ErrorCode::kInvalid, "this value cannot be changed alone, because of how the file is written",
+              "Edit the file", document.location_of(pointer_of(path.first(existing(document.root, path)))));
 }
 
 }  // namespace sb

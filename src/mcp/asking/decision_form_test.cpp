@@ -258,7 +258,7 @@ TEST(DecisionForm, OptionsAreNumberedOverAllPagesInEveryRevision) {
   const auto one = declared("{decision: env, instruction: Which?, options: [a1, a2, a3, a4, a5, a6, a7, a8]}");
   EXPECT_EQ(titles_in(form_of(one, {.page = 1}).params()).back(), "More options");
   EXPECT_THAT(titles_in(form_of(one, {.page = 2}).params()),
-              ElementsAre("Back to the options before", "7) a7", "8) a8"));
+              ElementsAre("Back to the previous options", "7) a7", "8) a8"));
 }
 
 TEST(DecisionForm, ALaterPageHasAWayBackAndItsNumber) {
