@@ -236,10 +236,11 @@ TEST_F(SettingsTest, NothingOfAnUntrustedFileCounts) {
   files.contents()["/shop/signalbox.yaml"] = "merge: auto\nchecks: [rm -rf /]\nnonsense: 1\n";
   auto settings = load();
   ASSERT_FALSE(settings);
-  ASSERT_EQ(settings.error().size(), 1u);  // its faults are not reported
+  ASSERT_EQ(settings.error().size(), 2u);
   EXPECT_EQ(settings.error()[0].code, ErrorCode::kForbidden);
   EXPECT_THAT(settings.error()[0].to_string(), AllOf(HasSubstr("/shop/signalbox.yaml: the folder /shop is not trusted"),
                                                      HasSubstr("signalbox trust \"/shop\"")));
+  EXPECT_THAT(settings.error()[1].to_string(), HasSubstr("/shop/signalbox.yaml:3:1: /nonsense"));
   trust();
   EXPECT_THAT(faults(), HasSubstr("nonsense"));
   workspace("merge: auto\n");
