@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <optional>
 
 #include "agent/tools/guarded_files.hpp"
@@ -43,6 +44,19 @@ Status remove_folder(Files& files, const std::string& path) {
   return {};
 }
 
+// git reads the folders of all work trees of a repository, and fails while another process adds or removes one: its
+// folder is there already, or still, but not whole. That takes milliseconds, so the step is tried again.
+Status unless_disturbed(Clock& clock, const std::function<Status()>& step) {
+  constexpr int kTries = 50, kWaitMs = 100;
+  for (int tries = 1;; ++tries) {
+    Status done = step();
+    if (done || tries == kTries) return done;
+    const std::string& message = done.error().message;
+    if (!message.contains("failed to read") || !message.contains("/worktrees/")) return done;
+    clock.sleep_ms(kWaitMs);
+  }
+}
+
 // Creates one work tree, step by step.
 class Maker {
  public:
@@ -62,6 +76,7 @@ class Maker {
   Result<WorkTree> in_place(const std::string& commit);
   Result<std::string> git_folder();  // of the work tree; empty: not registered
   Status remove_partial_work_tree();
+  Status register_tree(const std::string& commit);
   Status add(const std::string& commit);
   Status add_submodules();
   Result<bool> claim_branch(const std::string& commit);  // whether it exists
@@ -189,19 +204,23 @@ Status Maker::remove_partial_work_tree() {
   return {};
 }
 
-Status Maker::add(const std::string& commit) {
+Status Maker::register_tree(const std::string& commit) {
+  SB_TRY(remove_partial_work_tree());
   std::vector<std::string> words = {"worktree", "add", "--quiet"};
-  const bool has_branch = SB_TRY(claim_branch(commit));
   if (branch_.empty()) {
     words.insert(words.end(), {"--detach", path_, commit});
-  } else if (has_branch) {
+  } else if (SB_TRY(claim_branch(commit))) {
     words.insert(words.end(), {path_, branch_});
   } else {
     words.insert(words.end(), {"--no-track", "-b", branch_, path_, commit});
   }
-  Status done;
-  if (auto added = git_.run(GitCall{.words = std::move(words), .environment = with_lfs()}); !added)
-    done = std::unexpected(added.error());
+  SB_TRY(git_.run(GitCall{.words = std::move(words), .environment = with_lfs()}));
+  return {};
+}
+
+Status Maker::add(const std::string& commit) {
+  const bool has_branch = SB_TRY(claim_branch(commit));
+  Status done = unless_disturbed(seams_.clock, [&] { return register_tree(commit); });
   if (done) done = add_submodules();
   if (done) {
     const std::string folder = SB_TRY(git_folder());
@@ -277,7 +296,6 @@ Result<WorkTree> Maker::make() {
   }
   if (is_whole) SB_TRY(forget_deleted(folder));
   if (!branch_.empty()) SB_TRY(git_.unlock("refs/heads/" + branch_));
-  SB_TRY(remove_partial_work_tree());
   SB_TRY(add(commit));
   return made(path_, commit, SB_TRY(git_folder()));
 }
@@ -423,7 +441,10 @@ Status remove_work_tree(const Seams& seams, const std::string& repository, const
       return fail(ErrorCode::kConflict, fmt::format("{} contains undelivered work: {}", shown(tree.path), kept),
                   "It was kept; save what you need, then remove it: git worktree remove --force");
     }
-    SB_TRY(git.run({"worktree", "remove", "--force", tree.path}));
+    SB_TRY(unless_disturbed(seams.clock, [&]() -> Status {
+      SB_TRY(git.run({"worktree", "remove", "--force", tree.path}));
+      return {};
+    }));
   }
   if (!tree.branch.empty()) SB_TRY(drop_branch(git, tree, delivered));
   for (const char* name : {"base", "tree", "snapshot"}) {

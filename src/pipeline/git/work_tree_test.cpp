@@ -114,6 +114,23 @@ TEST_F(Trees, SurviveAKillDuringCreation) {
   }
 }
 
+// git reads the folder of another work tree that is not written yet, and gives up; it may have made the branch.
+TEST_F(Trees, AreMadeWhileAnotherProcessMakesOne) {
+  int tries = 0;
+  Watched disturbed(place.process, [&](Command& command) {
+    if (!has_word(command, "worktree") || !has_word(command, "add") || ++tries > 2) return;
+    command.argv = {"sh", "-c",
+                    "git -C " + place.repo() +
+                        " branch signalbox/run1 main; echo 'fatal: failed to read .git/worktrees/x/commondir: Success' "
+                        ">&2; exit 128"};
+  });
+  const auto made = make_work_tree(seams_with(disturbed), place.tree_spec());
+  ASSERT_TRUE(made) << describe(made.error());
+  EXPECT_EQ(tries, 3);
+  EXPECT_TRUE(remove_work_tree(place.seams, place.repo(), *made, ""));
+  expect_no_trace();
+}
+
 TEST_F(Trees, LeaveAForeignBranchAlone) {
   place.sh("git -C repo branch signalbox/run1 main");
   const Error error = refused(place.tree_spec());

@@ -136,6 +136,7 @@ TEST(Repair, WholeStoreIsLeftAlone) {
   EXPECT_EQ(place.heads(), full());
 }
 
+// In the highest byte of a word several corrections can fit the checksum: the next test but one.
 TEST(Repair, OneFlippedBitInTheLogLosesNothing) {
   const unsigned seed = std::random_device{}();
   SCOPED_TRACE(testing::Message() << "seed " << seed);
@@ -143,7 +144,8 @@ TEST(Repair, OneFlippedBitInTheLogLosesNothing) {
   int refused = 0;
   for (int round = 0; round < 8; ++round) {
     Place place;
-    const std::size_t bit = random() % (place.size("-wal") * 8);
+    std::size_t bit = random() % (place.size("-wal") * 8);
+    if (bit / 8 % 4 == 3) bit -= 8;
     SCOPED_TRACE(testing::Message() << "bit " << bit);
     place.flip("-wal", bit);
     const auto opened = place.open();
