@@ -9,6 +9,7 @@
 
 #include <charconv>
 #include <memory>
+#include <new>
 #include <vector>
 
 #include "base/assert.hpp"
@@ -21,6 +22,11 @@ const unsigned char* bytes_of(std::string_view text) {
 }
 unsigned char* bytes_of(std::string& text) {
   return reinterpret_cast<unsigned char*>(text.data());
+}
+
+// What cannot fail with valid arguments fails when there is no memory.
+void expect_done(bool is_done) {
+  if (!is_done) throw std::bad_alloc();
 }
 
 struct FreeKey {
@@ -73,7 +79,7 @@ std::string sha256_hex(std::string_view bytes) {
 std::string sha1_hex(std::string_view bytes) {
   std::array<std::uint8_t, 20> digest;
   unsigned length = 0;
-  SB_ASSERT(EVP_Digest(bytes.data(), bytes.size(), digest.data(), &length, EVP_sha1(), nullptr) == 1);
+  expect_done(EVP_Digest(bytes.data(), bytes.size(), digest.data(), &length, EVP_sha1(), nullptr) == 1);
   SB_ASSERT(length == digest.size());
   return to_hex({reinterpret_cast<const char*>(digest.data()), digest.size()});
 }
@@ -81,8 +87,8 @@ std::string sha1_hex(std::string_view bytes) {
 Digest hmac_sha256(std::string_view key, std::string_view bytes) {
   Digest digest;
   unsigned length = 0;
-  SB_ASSERT(HMAC(EVP_sha256(), key.data(), static_cast<int>(key.size()), bytes_of(bytes), bytes.size(), digest.data(),
-                 &length) != nullptr);
+  expect_done(HMAC(EVP_sha256(), key.data(), static_cast<int>(key.size()), bytes_of(bytes), bytes.size(), digest.data(),
+                   &length) != nullptr);
   SB_ASSERT(length == digest.size());
   return digest;
 }

@@ -122,7 +122,7 @@ void expect_own_example(const CommandRow& command, const CommandTree& tree) {
   std::vector<std::string> words = words_of(tree.example);
   words.erase(words.begin(), words.begin() + 2);
   App app("", "");
-  (void)declare(command, app);
+  const Action action = declare(command, app);  // owns what parse() writes to
   EXPECT_EQ(app.parse(words).kind, App::Parsed::Kind::kExitOk) << app.parse(words).message;
 }
 

@@ -48,16 +48,25 @@ void list_requirements(const std::vector<Named>& all) {
   for (const std::string& line : lines) fmt::print("{}\n", line);
 }
 
+#ifdef __has_feature
+constexpr bool kIsSanitized = __has_feature(address_sanitizer);
+#else
+constexpr bool kIsSanitized = false;
+#endif
+
 // Reports scenarios that cannot run here, and takes them out.
 std::size_t skip(std::vector<Named>& all) {
-  const auto cannot_run = [](const Named& named) { return named.scenario.needs_sandbox; };
-  if (std::ranges::none_of(all, cannot_run)) return 0;
-  const std::string why = sb::test_program::why_no_sandbox();
-  if (why.empty()) return 0;
+  const bool asks = std::ranges::any_of(all, [](const Named& named) { return named.scenario.needs_sandbox; });
+  const std::string why_no_sandbox = asks ? sb::test_program::why_no_sandbox() : std::string();
+  const auto why_not = [&](const Named& named) -> std::string {
+    if (named.scenario.needs_low_limits && kIsSanitized) return "sanitizers need more memory and open files";
+    return named.scenario.needs_sandbox ? why_no_sandbox : std::string();
+  };
   for (const Named& named : all) {
-    if (cannot_run(named)) fmt::print("SKIPPED {}: {}\n  {}\n", named.file, named.scenario.name, why);
+    const std::string why = why_not(named);
+    if (!why.empty()) fmt::print("SKIPPED {}: {}\n  {}\n", named.file, named.scenario.name, why);
   }
-  return std::erase_if(all, cannot_run);
+  return std::erase_if(all, [&](const Named& named) { return !why_not(named).empty(); });
 }
 
 int run_all(std::vector<Named> all, const std::string& programs) {

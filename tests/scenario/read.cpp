@@ -20,7 +20,7 @@ constexpr std::array<std::string_view, 8> kPrograms = {"signalbox",
                                                        "question-log-hook",
                                                        "terminal",
                                                        "sh"};
-constexpr std::string_view kSandbox = "sandbox";
+constexpr std::string_view kSandbox = "sandbox", kLowLimits = "low-limits";
 
 std::optional<std::string> decode_base64(std::string text) {
   while (text.ends_with('=')) text.pop_back();
@@ -136,8 +136,10 @@ Scenario read_scenario(const Reader& reader) {
   scenario.name = fields.string("name", Need::kRequired).value_or("");
   scenario.requirements = read_texts(fields.get("requirement"));
   for (const std::string& need : read_texts(fields.get("needs"))) {
-    if (need != kSandbox) reader.fault(fmt::format("unknown need \"{}\"", need), "The only one is sandbox");
-    scenario.needs_sandbox = true;
+    scenario.needs_sandbox = scenario.needs_sandbox || need == kSandbox;
+    scenario.needs_low_limits = scenario.needs_low_limits || need == kLowLimits;
+    if (need == kSandbox || need == kLowLimits) continue;
+    reader.fault(fmt::format("unknown need \"{}\"", need), "Known are sandbox and low-limits");
   }
   for (const auto& [path, file] : members_of(fields.get("files"))) scenario.files.emplace_back(path, read_bytes(file));
   for (const auto& [name, value] : members_of(fields.get("env"))) scenario.environment[name] = read_bytes(value);

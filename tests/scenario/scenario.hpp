@@ -9,6 +9,7 @@
 //       raw.bin: {base64: AAEC}
 //       huge.txt: {repeat: "word ", times: 100000}
 //     needs: sandbox                      # SKIPPED if bubblewrap is missing or cannot create namespaces
+//            low-limits                   # SKIPPED with sanitizers, which need more memory and open files
 //     env: {NO_COLOR: "1"}                # added to PATH, HOME, SIGNALBOX_HOME ($HOME/.sb), LC_ALL (C.UTF-8)
 //     steps:
 //       - run: [signalbox, flow, start, --def, release.yaml]
@@ -71,6 +72,7 @@ struct Scenario {
   std::string name;
   std::vector<std::string> requirements;
   bool needs_sandbox = false;
+  bool needs_low_limits = false;
   std::vector<std::pair<std::string, std::string>> files;
   std::map<std::string, std::string> environment;
   std::vector<Step> steps;

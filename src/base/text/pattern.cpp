@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 #include <pcre2.h>
 
+#include <new>
+
 #include "base/limits.hpp"
 
 namespace sb {
@@ -46,6 +48,8 @@ Result<Pattern> Pattern::compile(std::string_view expression, unsigned flags) {
   code->expression = expression;
   code->code = pcre2_compile(reinterpret_cast<PCRE2_SPTR>(expression.data()), expression.size(), options, &error,
                              &offset, nullptr);
+  // Not a fault of the pattern, which may be one of ours.
+  if (!code->code && error == PCRE2_ERROR_HEAP_FAILED) throw std::bad_alloc();
   if (!code->code) {
     return fail(
         ErrorCode::kInvalid,
@@ -53,6 +57,7 @@ Result<Pattern> Pattern::compile(std::string_view expression, unsigned flags) {
         "Use PCRE2 syntax");
   }
   code->limits.reset(pcre2_match_context_create(nullptr));
+  if (!code->limits) throw std::bad_alloc();
   pcre2_set_match_limit(code->limits.get(), limits::kPatternMatchLimit);
   pcre2_set_depth_limit(code->limits.get(), limits::kPatternDepthLimit);
   pcre2_set_heap_limit(code->limits.get(), 64u << 10);

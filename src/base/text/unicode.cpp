@@ -7,6 +7,7 @@
 #include <unicode/utf8.h>
 
 #include <cstring>
+#include <new>
 
 #include "base/assert.hpp"
 
@@ -24,10 +25,12 @@ std::string normalized(const icu::Normalizer2* (*instance)(UErrorCode&), std::st
   if (is_ascii(text)) return std::string(text);
   UErrorCode error = U_ZERO_ERROR;
   const icu::Normalizer2* normalizer = instance(error);
+  if (error == U_MEMORY_ALLOCATION_ERROR) throw std::bad_alloc();
   SB_ASSERT(U_SUCCESS(error));
   const auto source = icu::UnicodeString::fromUTF8(icu::StringPiece(text.data(), static_cast<int32_t>(text.size())));
   std::string out;
   normalizer->normalize(source, error).toUTF8String(out);
+  if (error == U_MEMORY_ALLOCATION_ERROR) throw std::bad_alloc();
   SB_ASSERT(U_SUCCESS(error));
   return out;
 }

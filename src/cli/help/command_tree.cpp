@@ -24,7 +24,7 @@ CommandTree describe_app(const App& app, const std::string& name, std::string_vi
 
 CommandTree describe(const CommandRow& command) {
   App app(std::string(command.summary), fmt::format("signalbox {}", command.name));
-  (void)declare(command, app);
+  const Action action = declare(command, app);
   return describe_app(app, std::string(command.name), command.example, command.guide);
 }
 

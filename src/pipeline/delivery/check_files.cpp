@@ -92,7 +92,7 @@ bool is_first(const std::vector<Word>& words, std::size_t at) {
 }
 
 bool interprets(const std::vector<Word>& words, std::size_t at) {
-  const std::string_view name = base_name(words[at].text);
+  const std::string name = base_name(words[at].text);
   if (name == "." && !is_first(words, at)) return false;  // a folder
   return std::ranges::find(kInterpreters, name) != kInterpreters.end();
 }
