@@ -24,7 +24,7 @@ unsigned char* bytes_of(std::string& text) {
   return reinterpret_cast<unsigned char*>(text.data());
 }
 
-// What cannot fail with valid arguments fails when there is no memory.
+// With valid arguments, these functions of OpenSSL fail only for lack of memory.
 void expect_done(bool is_done) {
   if (!is_done) throw std::bad_alloc();
 }

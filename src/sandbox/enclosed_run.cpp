@@ -47,7 +47,7 @@ Status add_settings(const Seams& seams, const HomeDirectories& homes, const Sett
     std::string path = path_of(name, place.home, place.workspace);
     if (!path.empty()) named.push_back(std::move(path));
   }
-  // Whoever can replace the `.git` of a submodule chooses what git runs for the user there, outside of the sandbox.
+  // A command that replaces the `.git` of a submodule chooses what git runs for the user there, outside the sandbox.
   std::vector<std::string> ignored;
   std::vector<std::string> nested = submodules_of(seams.files, place.workspace);
   if (!is_ours(seams.files, homes, place.workspace)) {

@@ -8,10 +8,12 @@
 
 #include "base/document/yaml_edit.hpp"
 #include "base/text/printable.hpp"
+#include "base/text/unicode.hpp"
 #include "cli/command.hpp"
 #include "cli/setup/config_values.hpp"
 #include "cli/terminal_program.hpp"
 #include "cli/workflow/open_catalog.hpp"
+#include "hook/install/settings_file.hpp"
 #include "pipeline/settings/check.hpp"
 #include "workflow/catalog/catalog_view.hpp"
 
@@ -170,10 +172,16 @@ int get(const Context& context, const ConfigOptions& options) {
 
 // The file with the value, if the configuration would be valid with it.
 Checked<std::string> changed_file(const Context& context, const ConfigOptions& options, const std::string& path) {
+  const std::vector<std::string> keys = config_path(options.key);
+  const auto is_empty = [](const std::string& key) { return key.empty(); };
+  if (!is_utf8(options.key) || !is_utf8(options.value) || std::ranges::any_of(keys, is_empty)) {
+    return std::unexpected(Faults{Error(ErrorCode::kInvalid, "the key has an empty part, or the text is not UTF-8",
+                                        "Write the key as merge or models.main.model")});
+  }
   auto before = inbox::load_if_exists(context.seams.files, path);
   if (!before) return std::unexpected(Faults{before.error()});
   const Document document = *before ? std::move(**before) : Document{path, "", Value()};
-  auto text = with_yaml_value(document, config_path(options.key), config_value_of(options.value));
+  auto text = with_yaml_value(document, keys, config_value_of(options.value));
   if (!text) return std::unexpected(Faults{text.error()});
   const auto after = parse_document(path, *text);
   if (!after) return std::unexpected(Faults{after.error()});
@@ -181,6 +189,11 @@ Checked<std::string> changed_file(const Context& context, const ConfigOptions& o
   Faults faults;
   const auto origin = options.is_projects ? pipeline::SettingsOrigin::kWorkspace : pipeline::SettingsOrigin::kUser;
   pipeline::read_settings(*after, origin, parent_path(path), settings, faults);
+  // A project's roles may name the user's models.
+  if (!options.is_projects && after->root.is_object()) {
+    Fields root = Reader(*after, faults).fields();
+    agent::check_model_names(root, settings.agents);
+  }
   if (!faults.empty()) return std::unexpected(std::move(faults));
   return std::move(*text);
 }
@@ -189,6 +202,8 @@ int set(const Context& context, const ConfigOptions& options) {
   const auto workspace = workspace_of(context, options.directory);
   if (!workspace) return report(context, workspace.error());
   const std::string path = config_file(context, options, *workspace);
+  const auto lock = hook::lock_settings(context.seams);
+  if (!lock) return report(context, lock.error());
   const auto text = changed_file(context, options, path);
   if (!text) {
     const int code = report(context, text.error());
@@ -196,7 +211,7 @@ int set(const Context& context, const ConfigOptions& options) {
     return code;
   }
   Status written = context.seams.files.make_directories(parent_path(path), 0700);
-  if (written) written = context.seams.files.write_atomic(path, *text, 0600);
+  if (written) written = context.seams.files.write_atomic(path, *text, options.is_projects ? 0644 : 0600);
   if (!written) return report(context, written.error());
   context.err(fmt::format("Changed {}\n", printable(path)));
   if (options.is_projects) context.err(fmt::format("It applies after: signalbox trust {}\n", quote_json(*workspace)));

@@ -12,7 +12,7 @@
 
 namespace sb::hook {
 
-// Held by every signalbox process that edits client settings; the clients do not know this lock.
+// Held by every signalbox process that edits client settings or config.yaml; other programs do not know this lock.
 Result<std::shared_ptr<void>> lock_settings(const Seams& seams);
 
 // The file's content, or nothing when there is none. A dangling link is an error: writing would replace it.
